@@ -1,0 +1,89 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Names, annotations and labels that are part of the API.
+const (
+	// PausedAnnotation, set to "true", makes Warren read and report and
+	// write nothing to the broker for this resource.
+	PausedAnnotation = "warren.dev/paused"
+	// ForceOpenAnnotation, set to "true" on a Topic, opens it for publishing
+	// whatever its subscriptions say: the break-glass.
+	ForceOpenAnnotation = "warren.dev/force-open"
+)
+
+// BrokerReference names a Broker.
+type BrokerReference struct {
+	// name of the Broker.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// namespace of the Broker. Default: the namespace of this resource. A
+	// Broker of another namespace must allow this one (Broker.spec.allowedNamespaces).
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// TopicReference names a Topic.
+type TopicReference struct {
+	// name of the Topic.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// namespace of the Topic. Default: the namespace of this resource. A
+	// Topic of another namespace must allow this one (Topic.spec.allowedNamespaces).
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// SecretReference names a Secret in the namespace of the resource that
+// refers to it. It has no namespace on purpose: a reference must not be a
+// way to read what its author may not read.
+type SecretReference struct {
+	// name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// NamespacesFrom says which namespaces are meant.
+// +kubebuilder:validation:Enum=Same;All;Selector
+type NamespacesFrom string
+
+// The values of NamespacesFrom.
+const (
+	NamespacesFromSame     NamespacesFrom = "Same"
+	NamespacesFromAll      NamespacesFrom = "All"
+	NamespacesFromSelector NamespacesFrom = "Selector"
+)
+
+// AllowedNamespaces says who may refer to a resource.
+// +kubebuilder:validation:XValidation:rule="(self.from == 'Selector') == has(self.selector)",message="selector goes with from: Selector, and from: Selector needs a selector"
+type AllowedNamespaces struct {
+	// from says which namespaces may use this: Same (default: only the
+	// resource's own namespace), All, or Selector (those whose labels match selector).
+	// +optional
+	// +kubebuilder:default=Same
+	From NamespacesFrom `json:"from,omitempty"`
+
+	// selector chooses namespaces by their labels; only with from: Selector.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+}
+
+// AdoptionPolicy says what to do about an object of the broker that exists
+// already and bears no owner's mark.
+// +kubebuilder:validation:Enum=Refuse;Adopt
+type AdoptionPolicy string
+
+// The values of AdoptionPolicy.
+const (
+	AdoptionPolicyRefuse AdoptionPolicy = "Refuse"
+	AdoptionPolicyAdopt  AdoptionPolicy = "Adopt"
+)

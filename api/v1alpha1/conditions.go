@@ -1,0 +1,102 @@
+package v1alpha1
+
+// Condition types. Each kind's comment says which it has.
+const (
+	// ConditionReady sums the others up; it is derived, never set by itself.
+	ConditionReady = "Ready"
+	// ConditionResourceAlarm (Broker): a node has a memory or disk alarm and publishers are blocked.
+	ConditionResourceAlarm = "ResourceAlarm"
+	// ConditionDeclared (Topic): the exchange exists, so that subscriptions can be bound to it.
+	ConditionDeclared = "Declared"
+	// ConditionSubscriptionsEstablished (Topic): whoever must hear it is bound.
+	ConditionSubscriptionsEstablished = "SubscriptionsEstablished"
+	// ConditionUnroutableBacklog (Topic): messages reached no queue and were caught.
+	ConditionUnroutableBacklog = "UnroutableBacklog"
+	// ConditionEstablished (ReliableSubscription): every object is there and every route was proved.
+	ConditionEstablished = "Established"
+	// ConditionInSync (ReliableSubscription): the broker has what the spec says.
+	ConditionInSync = "InSync"
+	// ConditionParkingBacklog (ReliableSubscription): messages wait for a human.
+	ConditionParkingBacklog = "ParkingBacklog"
+	// ConditionUnconsumed (ReliableSubscription): messages pile up and nobody consumes them.
+	ConditionUnconsumed = "Unconsumed"
+	// ConditionDeadLetteringBlocked (ReliableSubscription): dead letters cannot leave a queue.
+	ConditionDeadLetteringBlocked = "DeadLetteringBlocked"
+	// ConditionSpinning (ReliableSubscription): the broker redelivers and nothing is acknowledged.
+	ConditionSpinning = "Spinning"
+	// ConditionStalled (ReliableSubscription): only a change of the spec or of the broker's objects can help.
+	ConditionStalled = "Stalled"
+)
+
+// Reasons of a Broker's Ready condition, and of what refers to that Broker.
+const (
+	ReasonConnected          = "Connected"
+	ReasonBadCredentials     = "BadCredentials"
+	ReasonBrokerUnreachable  = "BrokerUnreachable"
+	ReasonVhostMissing       = "VhostMissing"
+	ReasonUnsupportedVersion = "UnsupportedVersion"
+	ReasonMissingTag         = "MissingTag"
+	ReasonAccessRefused      = "AccessRefused"
+	ReasonSecretNotFound     = "SecretNotFound"
+	ReasonSecretInvalid      = "SecretInvalid"
+	ReasonTLSFailed          = "TLSFailed"
+	ReasonClusterNotFound    = "ClusterNotFound"
+	ReasonNotAllowed         = "NotAllowed"
+)
+
+// Reasons of a Broker's ResourceAlarm condition.
+const (
+	ReasonPublishersBlocked = "PublishersBlocked"
+	ReasonNoAlarm           = "NoAlarm"
+)
+
+// Reasons of a Topic's conditions.
+const (
+	ReasonDeclared              = "Declared"
+	ReasonOpen                  = "Open"
+	ReasonNoSubscriptions       = "NoSubscriptions"
+	ReasonForcedOpen            = "ForcedOpen"
+	ReasonAllEstablished        = "AllEstablished"
+	ReasonSubscriptionsNotReady = "SubscriptionsNotEstablished"
+	ReasonExchangeMismatch      = "ExchangeMismatch"
+	ReasonInvalidSpec           = "InvalidSpec"
+	ReasonBrokerNotFound        = "BrokerNotFound"
+	ReasonPaused                = "Paused"
+	ReasonDeclaring             = "Declaring"
+	ReasonNotConfigured         = "NotConfigured"
+)
+
+// Reasons of a ReliableSubscription's conditions.
+const (
+	ReasonReliable            = "Reliable"
+	ReasonAllRoutesProved     = "AllRoutesProved"
+	ReasonStale               = "Stale"
+	ReasonTopicNotDeclared    = "TopicNotDeclared"
+	ReasonUnsupportedByBroker = "UnsupportedByBroker"
+	ReasonConflict            = "Conflict"
+	ReasonNotOwned            = "NotOwned"
+	ReasonUnsafeToAdopt       = "UnsafeToAdopt"
+	ReasonQueueUnavailable    = "QueueUnavailable"
+	ReasonInvalidSource       = "InvalidSource"
+	ReasonBrokerMismatch      = "BrokerMismatch"
+	ReasonRefusedByBroker     = "RefusedByBroker"
+	ReasonAsDeclared          = "AsDeclared"
+	ReasonImmutableDrift      = "ImmutableArgumentDrift"
+	ReasonPolicyOverride      = "PolicyOverride"
+	ReasonUnexpectedBinding   = "UnexpectedBinding"
+	ReasonBacklogReached      = "BacklogReached"
+	ReasonBelowThreshold      = "BelowThreshold"
+	ReasonEmpty               = "Empty"
+	ReasonDisabled            = "Disabled"
+	ReasonNoConsumer          = "NoConsumer"
+	ReasonConsumed            = "Consumed"
+	ReasonNoRoute             = "NoRoute"
+	ReasonTargetRefuses       = "TargetRefuses"
+	ReasonDraining            = "Draining"
+	ReasonFlowing             = "Flowing"
+	ReasonNoProgress          = "NoProgress"
+	ReasonProgressing         = "Progressing"
+	ReasonIdle                = "Idle"
+	ReasonCountersUnknown     = "CountersUnknown"
+	ReasonHelpsItself         = "NotStalled"
+)

@@ -1,0 +1,120 @@
+package controllers
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/warren-mq/warren/internal/drift"
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// actor executes plans on brokers.
+type actor struct {
+	brokers  *Brokers
+	attempts *attempts
+}
+
+// mayAct tells whether there is something to do that was not just tried. What
+// the broker refused, or took and does not show, is tried again once in a
+// while and not at every reading.
+func (r actor) mayAct(uid types.UID, a *assessment) bool {
+	if a.result == nil || len(a.result.Plan) == 0 {
+		return false
+	}
+	last, tried := r.attempts.same(uid, a)
+	if tried && last.problem != nil {
+		a.problem = last.problem
+	}
+	return !tried
+}
+
+// act executes the plan and tells whether it went through; what came in the
+// way is noted in the assessment. A new reading shows what came of it.
+func (r actor) act(ctx context.Context, uid types.UID, key types.NamespacedName, a *assessment) bool {
+	defer r.brokers.Kick(key)
+	logger := log.FromContext(ctx)
+	logger.V(1).Info("acting on the broker", "plan", a.result.Plan.String())
+	err := execute(ctx, a.view.Session, a.result.Plan)
+	r.attempts.note(uid, a, err)
+	if err != nil {
+		logger.Info("the broker did not do it", "reason", err.Error())
+		a.problem = fromBroker(err)
+	}
+	return err == nil
+}
+
+// execute runs a plan in order. Declares that follow each other go over one channel.
+func execute(ctx context.Context, s Session, plan drift.Plan) error {
+	var batch []topology.Object
+	flush := func() error {
+		if len(batch) == 0 {
+			return nil
+		}
+		objects := batch
+		batch = nil
+		return s.Declare(ctx, objects)
+	}
+	for _, action := range plan {
+		if d, ok := action.(drift.Declare); ok {
+			batch = append(batch, d.Object)
+			continue
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+		if err := executeOne(ctx, s, action); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+func executeOne(ctx context.Context, s Session, action drift.Action) error {
+	switch a := action.(type) {
+	case drift.Unbind:
+		return s.Unbind(ctx, a.Binding)
+	case drift.DeleteDrained:
+		_, err := s.DeleteQueue(ctx, a.Queue)
+		return err
+	}
+	return fmt.Errorf("no way to %s", action)
+}
+
+// tellRecreated writes an Event where something that had been there was
+// declared again. The first declaring is told when it is proved.
+func tellRecreated(r events.EventRecorder, about runtime.Object, generation int64, conditions []metav1.Condition, proof string, a *assessment) {
+	was := newConditionSet(0, conditions).get(proof)
+	if was.Status != metav1.ConditionTrue || was.ObservedGeneration != generation || len(a.result.Missing) == 0 {
+		return
+	}
+	note := "declared again, since it had gone from the broker: " + list(objectNames(a.result.Missing))
+	if hasQueue(a.result.Missing) {
+		note += "; what was in a queue that had gone is lost"
+	}
+	emit(r, about, corev1.EventTypeWarning, eventRecreated, "Declare", note)
+}
+
+// tellDrained writes an Event for each wait queue that was removed.
+func tellDrained(r events.EventRecorder, about runtime.Object, plan drift.Plan) {
+	for _, action := range plan {
+		if d, ok := action.(drift.DeleteDrained); ok {
+			emit(r, about, corev1.EventTypeNormal, eventDrained, "Delete", fmt.Sprintf("wait queue %q of an earlier ladder had drained and was removed", d.Queue))
+		}
+	}
+}
+
+func hasQueue(objects []topology.Object) bool {
+	for _, o := range objects {
+		if o.Kind() == topology.KindQueue {
+			return true
+		}
+	}
+	return false
+}

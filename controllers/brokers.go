@@ -1,0 +1,103 @@
+package controllers
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/broker"
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// Session is what the reconcilers need of a connection to a broker.
+type Session interface {
+	Observe(ctx context.Context, opts broker.ObserveOptions) (*broker.Observation, error)
+	Declare(ctx context.Context, objects []topology.Object) error
+	Unbind(ctx context.Context, b topology.Binding) error
+	DeleteQueue(ctx context.Context, name string) (int, error)
+	Close()
+}
+
+// View is what is known of a broker at a moment. It is not changed once it
+// is published; a new reading is a new view.
+type View struct {
+	Session Session
+	// Observation is the last reading, or nil when it failed.
+	Observation *broker.Observation
+	// Problem says why there is no reading that can be used.
+	Problem *Problem
+	// SyncPeriod between two readings.
+	SyncPeriod time.Duration
+}
+
+// Brokers holds the view of every Broker resource. Its methods may be called
+// by many goroutines at once.
+type Brokers struct {
+	mu    sync.RWMutex
+	views map[types.NamespacedName]View
+
+	// changed tells the reconcilers of topics and subscriptions that there is a new view.
+	changed []chan keyEvent
+	// kicked asks for a reading before the sync period is over.
+	kicked chan keyEvent
+}
+
+// NewBrokers makes an empty set.
+func NewBrokers() *Brokers {
+	return &Brokers{
+		views:  map[types.NamespacedName]View{},
+		kicked: make(chan keyEvent, 1024),
+	}
+}
+
+// Get gives the view of a Broker; false while it has not been read yet.
+func (b *Brokers) Get(key types.NamespacedName) (View, bool) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	v, ok := b.views[key]
+	return v, ok
+}
+
+// Kick asks for a new reading soon: something was written to the broker, or it refused.
+func (b *Brokers) Kick(key types.NamespacedName) {
+	b.kicked <- keyEvent{Object: key}
+}
+
+// subscribe gives a channel that gets the key of every Broker with a new view.
+// It is called while the reconcilers are set up, before any of them runs.
+func (b *Brokers) subscribe() <-chan keyEvent {
+	c := make(chan keyEvent, 1024)
+	b.changed = append(b.changed, c)
+	return c
+}
+
+func (b *Brokers) publish(key types.NamespacedName, v View) {
+	b.mu.Lock()
+	b.views[key] = v
+	b.mu.Unlock()
+	b.notify(key)
+}
+
+func (b *Brokers) forget(key types.NamespacedName) {
+	b.mu.Lock()
+	delete(b.views, key)
+	b.mu.Unlock()
+	b.notify(key)
+}
+
+func (b *Brokers) notify(key types.NamespacedName) {
+	for _, c := range b.changed {
+		c <- keyEvent{Object: key}
+	}
+}
+
+// brokerKey is the key of the Broker that a resource refers to.
+func brokerKey(namespace string, ref v1alpha1.BrokerReference) types.NamespacedName {
+	if ref.Namespace != "" {
+		namespace = ref.Namespace
+	}
+	return types.NamespacedName{Namespace: namespace, Name: ref.Name}
+}

@@ -1,0 +1,61 @@
+package controllers
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+)
+
+// reconciler is what the reconcilers of topics and subscriptions share: both
+// declare something on a broker that is read for them.
+type reconciler struct {
+	Client client.Client
+	// Namespaces reads the labels of namespaces.
+	Namespaces client.Reader
+	Brokers    *Brokers
+	Events     events.EventRecorder
+	// ClusterID is the first part of the owner's mark.
+	ClusterID string
+
+	watchNamespaces bool
+	attempts        *attempts
+}
+
+func (r *reconciler) lookup() lookup {
+	return lookup{client: r.Client, namespaces: r.Namespaces, brokers: r.Brokers}
+}
+
+// controllerOf watches a kind, and what all kinds depend on: the Broker that
+// they refer to, its readings, and the labels of namespaces. newList makes an
+// empty list of the kind.
+func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList func() client.ObjectList) *builder.Builder {
+	ofBroker := func(ctx context.Context, key types.NamespacedName) []reconcile.Request {
+		return requests(ctx, r.Client, newList(), brokerIndex, key)
+	}
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(kind, builder.WithPredicates(specOrAnnotations)).
+		Watches(&v1alpha1.Broker{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+			return ofBroker(ctx, client.ObjectKeyFromObject(o))
+		}), builder.WithPredicates(specOrAnnotations)).
+		WatchesRawSource(source.TypedChannel(r.Brokers.subscribe(), eachKey(ofBroker)))
+	if r.watchNamespaces {
+		b = b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, ns client.Object) []reconcile.Request {
+			return inNamespace(ctx, r.Client, newList(), ns.GetName())
+		}), builder.WithPredicates(predicate.LabelChangedPredicate{}))
+	}
+	return b
+}
+
+// specOrAnnotations: changes that a user makes. Statuses are Warren's own.
+var specOrAnnotations = predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})

@@ -1,0 +1,54 @@
+package controllers
+
+import (
+	"context"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/warren-mq/warren/internal/broker"
+)
+
+// eventSource is the name under which Warren reports Events.
+const eventSource = "warren.dev/operator"
+
+// Options of the reconcilers.
+type Options struct {
+	// ClusterID is the first part of the owner's mark.
+	ClusterID string
+	// WatchNamespaces: namespaces are watched, so that a changed label counts
+	// at once. Else they are read by GET when labels decide.
+	WatchNamespaces bool
+	// NewSession connects to a broker.
+	NewSession func(broker.Config) Session
+}
+
+// Setup adds every reconciler to a manager.
+func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) error {
+	if err := IndexReferences(ctx, mgr); err != nil {
+		return err
+	}
+	brokers := NewBrokers()
+	recorder := mgr.GetEventRecorder(eventSource)
+	namespaces := mgr.GetAPIReader()
+	if opts.WatchNamespaces {
+		namespaces = client.Reader(mgr.GetClient())
+	}
+	base := func() reconciler {
+		return reconciler{
+			Client: mgr.GetClient(), Namespaces: namespaces, Brokers: brokers, Events: recorder,
+			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{},
+		}
+	}
+	if err := (&TopicReconciler{reconciler: base()}).SetupWithManager(mgr); err != nil {
+		return err
+	}
+	if err := (&SubscriptionReconciler{reconciler: base()}).SetupWithManager(mgr); err != nil {
+		return err
+	}
+	// Last: it publishes to those that have subscribed before.
+	return (&BrokerReconciler{
+		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Brokers: brokers, Events: recorder,
+		ClusterID: opts.ClusterID, NewSession: opts.NewSession,
+	}).SetupWithManager(mgr)
+}

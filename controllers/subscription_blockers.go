@@ -1,0 +1,133 @@
+package controllers
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/drift"
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// blockers are the reasons why a subscription is not established, the first
+// that applies is told.
+var blockers = []func(*assessment) *Problem{
+	trespassing,
+	unsafeToAdopt,
+	waitingForSource,
+	pendingSource,
+	queueUnavailable,
+	stillMissing,
+	notProved,
+}
+
+func firstOf(checks []func(*assessment) *Problem, a *assessment) *Problem {
+	for _, check := range checks {
+		if p := check(a); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+func trespassing(a *assessment) *Problem {
+	if len(a.result.Trespass) == 0 {
+		return nil
+	}
+	var unmarked, marked []string
+	for _, t := range a.result.Trespass {
+		if t.Owner == "" {
+			unmarked = append(unmarked, t.Object.String())
+		} else {
+			marked = append(marked, t.Object.String())
+		}
+	}
+	if len(marked) > 0 {
+		return problem(v1alpha1.ReasonConflict,
+			"another resource has declared %s and the name is taken: choose another spec.workQueue.name, or delete the other resource; nothing was changed", list(marked))
+	}
+	return problem(v1alpha1.ReasonNotOwned,
+		"on the broker there is already %s, which Warren did not declare: choose another spec.workQueue.name, or take it over with adoptionPolicy: Adopt; nothing was changed", list(unmarked))
+}
+
+func unsafeToAdopt(a *assessment) *Problem {
+	if !a.result.UnsafeToAdopt() {
+		return nil
+	}
+	var reasons []string
+	for _, d := range a.result.Differences {
+		if d.Adopted && d.Unsafe() {
+			reasons = append(reasons, describe(d))
+		}
+	}
+	return problem(v1alpha1.ReasonUnsafeToAdopt, "what is on the broker would cost messages as it is, and stays unbound: %s", list(reasons))
+}
+
+func describe(d drift.Difference) string {
+	return fmt.Sprintf("%s of %s is %s, wanted %s", d.Field, d.Object, d.Observed, d.Desired)
+}
+
+// waitingForSource: a topic that is not there, or may not be used.
+func waitingForSource(a *assessment) *Problem { return a.problem }
+
+func pendingSource(a *assessment) *Problem {
+	if len(a.result.Pending) == 0 {
+		return nil
+	}
+	var exchanges []string
+	for _, b := range a.result.Pending {
+		exchanges = append(exchanges, fmt.Sprintf("%q", b.Source))
+	}
+	return problem(v1alpha1.ReasonTopicNotDeclared,
+		"exchange %s does not exist on the broker yet: everything else is declared, and the queue is bound as soon as it is there", list(exchanges))
+}
+
+func queueUnavailable(a *assessment) *Problem {
+	if len(a.result.Unavailable) == 0 {
+		return nil
+	}
+	var queues []string
+	for _, q := range a.result.Unavailable {
+		queues = append(queues, fmt.Sprintf("queue %q is %s (%d of %d members online)", q.Name, q.State, len(q.Online), len(q.Members)))
+	}
+	return problem(v1alpha1.ReasonQueueUnavailable, "%s: bring the broker's nodes back; it is not touched", list(queues))
+}
+
+func stillMissing(a *assessment) *Problem {
+	if len(a.result.Missing) == 0 {
+		return nil
+	}
+	return problem(v1alpha1.ReasonDeclaring, "not on the broker yet: %s", list(objectNames(a.result.Missing)))
+}
+
+func notProved(a *assessment) *Problem {
+	if len(a.result.Unproved) == 0 {
+		return nil
+	}
+	return problem(v1alpha1.ReasonNoRoute, "%s", list(a.result.Unproved))
+}
+
+func objectNames(objects []topology.Object) []string {
+	names := make([]string, 0, len(objects))
+	for _, o := range objects {
+		names = append(names, o.String())
+	}
+	return names
+}
+
+// list names at most ten things, without repeating one.
+func list(items []string) string {
+	const most = 10
+	seen := map[string]bool{}
+	var distinct []string
+	for _, s := range items {
+		if !seen[s] {
+			seen[s] = true
+			distinct = append(distinct, s)
+		}
+	}
+	if more := len(distinct) - most; more > 0 {
+		return strings.Join(distinct[:most], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(distinct, ", ")
+}

@@ -1,0 +1,102 @@
+package controllers
+
+import (
+	"context"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/drift"
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// SubscriptionReconciler makes ReliableSubscriptions work and says how they do.
+type SubscriptionReconciler struct {
+	reconciler
+}
+
+// +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=get;list;watch
+// +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
+
+// Reconcile observes, compares, acts, and writes one status.
+func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var sub v1alpha1.ReliableSubscription
+	if err := r.Client.Get(ctx, req.NamespacedName, &sub); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !sub.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	a, err := r.assess(ctx, &sub)
+	if err != nil || a == nil {
+		return reconcile.Result{}, err
+	}
+	actor := actor{brokers: r.Brokers, attempts: r.attempts}
+	key := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
+	if actor.mayAct(sub.UID, a) && actor.act(ctx, sub.UID, key, a) {
+		// What came of it is told by the next reading.
+		tellRecreated(r.Events, &sub, sub.Generation, sub.Status.Conditions, v1alpha1.ConditionEstablished, a)
+		tellDrained(r.Events, &sub, a.result.Plan)
+		return reconcile.Result{}, nil
+	}
+	return r.report(ctx, &sub, a)
+}
+
+// assess reads and decides; it changes nothing. Nil means that there is
+// nothing to say yet: the broker has not been read since Warren started, or
+// not since something was written to it.
+func (r *SubscriptionReconciler) assess(ctx context.Context, sub *v1alpha1.ReliableSubscription) (*assessment, error) {
+	find := r.lookup()
+	view, p, err := find.view(ctx, sub.Namespace, sub.Spec.BrokerRef)
+	if err != nil || (view == nil && p == nil) {
+		return nil, err
+	}
+	a := &assessment{view: view, problem: p}
+	if p != nil {
+		return a, nil
+	}
+	seen := a.snapshot()
+	if r.attempts.notIn(sub.UID, seen) {
+		return nil, nil
+	}
+	sources, waiting, err := find.sources(ctx, sub, seen)
+	if err != nil {
+		return nil, err
+	}
+	a.problem = waiting
+	names := topology.NamesOf(sub.Namespace, sub.Name, &sub.Spec)
+	compiled, err := topology.Compile(topology.Subscription{
+		Namespace: sub.Namespace, Name: sub.Name, Spec: &sub.Spec,
+		Owner:   ownerMark(r.ClusterID, sub),
+		Sources: sources,
+		Broker:  seen.Broker,
+		Ladder:  topology.LadderOf(names, seen),
+	})
+	if err != nil {
+		a.problem = refused(err)
+		return a, nil
+	}
+	a.compare(compiled, drift.Claims{Adopt: sub.Spec.AdoptionPolicy == v1alpha1.AdoptionPolicyAdopt})
+	a.problem = firstOf(blockers, a)
+	return a, nil
+}
+
+// subscriptionWorkers is how many subscriptions are worked on at once: as
+// many as a session has channels.
+const subscriptionWorkers = 16
+
+// SetupWithManager registers the reconciler.
+func (r *SubscriptionReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	newList := func() client.ObjectList { return &v1alpha1.ReliableSubscriptionList{} }
+	return r.controllerOf(mgr, &v1alpha1.ReliableSubscription{}, newList).
+		Watches(&v1alpha1.Topic{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+			return requests(ctx, r.Client, newList(), topicIndex, client.ObjectKeyFromObject(o))
+		}), builder.WithPredicates(specOrAnnotations)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: subscriptionWorkers}).
+		Complete(r)
+}

@@ -1,0 +1,96 @@
+package controllers
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// setDeadLetteringBlocked: dead letters that have not left a queue for a
+// whole sync period. After a restart of Warren, what was told before holds
+// until a reading shows that they are gone.
+func setDeadLetteringBlocked(set *conditionSet, a *assessment) {
+	const kind = v1alpha1.ConditionDeadLetteringBlocked
+	if !known(set, kind, a, "") {
+		return
+	}
+	seen := a.snapshot()
+	before := set.isTrue(kind)
+	var stuck []topology.SeenQueue
+	for _, q := range queuesOf(a.topology, seen) {
+		since := q.Trouble.DeadLetteringSince
+		if !since.IsZero() && (before || seen.TakenAt.Sub(since) >= a.view.SyncPeriod) {
+			stuck = append(stuck, q)
+		}
+	}
+	if len(stuck) > 0 {
+		reason, message := whyStuck(a, stuck)
+		set.set(kind, metav1.ConditionTrue, reason, message)
+		return
+	}
+	for _, q := range queuesOf(a.topology, seen) {
+		if q.DeadLettering == nil {
+			set.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonCountersUnknown, fmt.Sprintf("the broker does not tell how many dead letters of queue %q wait", q.Name))
+			return
+		}
+	}
+	set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonFlowing, "no dead letter waits to leave a queue")
+}
+
+func whyStuck(a *assessment, stuck []topology.SeenQueue) (reason, message string) {
+	var queues []string
+	eased := true
+	for _, q := range stuck {
+		queues = append(queues, fmt.Sprintf("%d dead letters cannot leave queue %q", *q.DeadLettering, q.Name))
+		eased = eased && q.Trouble.DeadLetteringEased
+	}
+	what := list(queues) + ", and retries stand still behind them"
+	names := a.topology.Names
+	switch {
+	case len(a.result.Unproved) > 0 || len(a.result.Missing) > 0:
+		return v1alpha1.ReasonNoRoute, what + ": their way is broken (" + list(append(objectNames(a.result.Missing), a.result.Unproved...)) + ")"
+	case eased:
+		return v1alpha1.ReasonDraining, what + ": they have begun to move; RabbitMQ tries again every 3 minutes"
+	case refusing(a) != "":
+		return v1alpha1.ReasonTargetRefuses, what + fmt.Sprintf(": queue %q refuses them; lift its length limit", refusing(a))
+	}
+	return v1alpha1.ReasonDraining, what + fmt.Sprintf(
+		": every route is there, RabbitMQ tries again within 3 minutes. If they stay, they came round without a rejection: bind queue %q to the return exchange (%s) in place of %q, wait until they have parked, and bind back",
+		names.Parking, a.topology.Names.Return(1), names.Work)
+}
+
+// refusing names a queue with a length limit, which refuses dead letters when it is full.
+func refusing(a *assessment) string {
+	for _, q := range queuesOf(a.topology, a.snapshot()) {
+		for _, limit := range []string{"x-max-length", "x-max-length-bytes"} {
+			if q.Argument(limit) != nil {
+				return q.Name
+			}
+		}
+	}
+	return ""
+}
+
+// setSpinning: redeliveries and no acknowledgement over two sync periods.
+func setSpinning(set *conditionSet, a *assessment) {
+	const kind = v1alpha1.ConditionSpinning
+	if !known(set, kind, a, "") {
+		return
+	}
+	seen := a.snapshot()
+	w, there := seen.Queues[a.topology.Names.Work]
+	switch since := w.Trouble.SpinningSince; {
+	case !there || w.Messages == nil:
+		set.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonCountersUnknown, fmt.Sprintf("the broker does not tell the counters of queue %q", a.topology.Names.Work))
+	case !since.IsZero() && (set.isTrue(kind) || seen.TakenAt.Sub(since) >= 2*a.view.SyncPeriod):
+		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonNoProgress, fmt.Sprintf(
+			"queue %q redelivers and nothing is acknowledged: a consumer that requeues by basic.nack or hangs is not ended by any limit; have it reject (requeue=false) what it cannot do, and give it a deadline", w.Name))
+	case *w.Messages == 0:
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonIdle, fmt.Sprintf("queue %q is empty", w.Name))
+	default:
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonProgressing, fmt.Sprintf("queue %q does not redeliver without end", w.Name))
+	}
+}

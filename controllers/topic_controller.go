@@ -1,0 +1,137 @@
+package controllers
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/drift"
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// topicWorkers is how many topics are worked on at once.
+const topicWorkers = 4
+
+// TopicReconciler declares a topic's exchange and says whether everybody who
+// must hear it is bound.
+type TopicReconciler struct {
+	reconciler
+}
+
+// +kubebuilder:rbac:groups=warren.dev,resources=topics/status,verbs=patch
+
+// Reconcile observes, compares, acts, and writes one status.
+func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var t v1alpha1.Topic
+	if err := r.Client.Get(ctx, req.NamespacedName, &t); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !t.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	a, err := r.assess(ctx, &t)
+	if err != nil || a == nil {
+		return reconcile.Result{}, err
+	}
+	actor := actor{brokers: r.Brokers, attempts: r.attempts}
+	key := brokerKey(t.Namespace, t.Spec.BrokerRef)
+	if actor.mayAct(t.UID, a) && actor.act(ctx, t.UID, key, a) {
+		tellRecreated(r.Events, &t, t.Generation, t.Status.Conditions, v1alpha1.ConditionDeclared, a)
+		return reconcile.Result{}, nil
+	}
+	audience, err := r.audience(ctx, &t)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.report(ctx, &t, a, audience)
+}
+
+func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*assessment, error) {
+	view, p, err := r.lookup().view(ctx, t.Namespace, t.Spec.BrokerRef)
+	if err != nil || (view == nil && p == nil) {
+		return nil, err
+	}
+	a := &assessment{view: view, problem: p}
+	if p != nil {
+		return a, nil
+	}
+	seen := a.snapshot()
+	if r.attempts.notIn(t.UID, seen) {
+		return nil, nil
+	}
+	compiled, err := topology.CompileTopic(topology.Topic{Name: t.Name, Spec: &t.Spec, Owner: ownerMark(r.ClusterID, t)})
+	if err != nil {
+		a.problem = refused(err)
+		return a, nil
+	}
+	a.compare(compiled, drift.Claims{Adopt: t.Spec.AdoptionPolicy != v1alpha1.AdoptionPolicyRefuse})
+	a.problem = firstOf(topicBlockers, a)
+	return a, nil
+}
+
+// topicBlockers are the reasons why a topic's exchange is not declared.
+var topicBlockers = []func(*assessment) *Problem{trespassing, unsafeToAdopt, exchangeMismatch, queueUnavailable, stillMissing}
+
+// exchangeMismatch: an exchange of ours, of an earlier Topic of the same
+// name say, that cannot become what the spec says.
+func exchangeMismatch(a *assessment) *Problem {
+	for _, d := range a.result.Differences {
+		if d.Unsafe() {
+			return problem(v1alpha1.ReasonExchangeMismatch, "%s: %s", describe(d), d.Remedy)
+		}
+	}
+	return nil
+}
+
+func (r *TopicReconciler) report(ctx context.Context, t *v1alpha1.Topic, a *assessment, audience audience) (reconcile.Result, error) {
+	status := topicStatus(t, a, audience)
+	if equality.Semantic.DeepEqual(status, &t.Status) {
+		return reconcile.Result{}, nil
+	}
+	if err := applyStatus(ctx, r.Client, t, "Topic", status); err != nil {
+		return reconcile.Result{}, err
+	}
+	old, now := newConditionSet(0, t.Status.Conditions), newConditionSet(0, status.Conditions)
+	if now.isTrue(v1alpha1.ConditionReady) && !old.isTrue(v1alpha1.ConditionReady) {
+		emit(r.Events, t, corev1.EventTypeNormal, eventOpened, "Open", now.get(v1alpha1.ConditionReady).Message)
+	}
+	return reconcile.Result{}, nil
+}
+
+// SetupWithManager registers the reconciler.
+func (r *TopicReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return r.controllerOf(mgr, &v1alpha1.Topic{}, func() client.ObjectList { return &v1alpha1.TopicList{} }).
+		Watches(&v1alpha1.ReliableSubscription{}, handler.EnqueueRequestsFromMapFunc(r.ofSubscription), builder.WithPredicates(audienceChanged)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: topicWorkers}).
+		Complete(r)
+}
+
+// audienceChanged: what a topic counts of a subscription.
+var audienceChanged = predicate.Funcs{
+	UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(*v1alpha1.ReliableSubscription), e.ObjectNew.(*v1alpha1.ReliableSubscription)
+		return before.Generation != after.Generation || subscriptionReason(before) != subscriptionReason(after) ||
+			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+	},
+}
+
+// subscriptionReason is the reason of a subscription's Established condition.
+func subscriptionReason(sub *v1alpha1.ReliableSubscription) string {
+	return newConditionSet(0, sub.Status.Conditions).get(v1alpha1.ConditionEstablished).Reason
+}
+
+func isEstablished(sub *v1alpha1.ReliableSubscription) bool {
+	c := newConditionSet(0, sub.Status.Conditions).get(v1alpha1.ConditionEstablished)
+	return c.Status == metav1.ConditionTrue && c.ObservedGeneration == sub.Generation
+}

@@ -1,0 +1,5 @@
+package localenv
+
+import "testing"
+
+func TestMain(m *testing.M) { Main(m) }

@@ -1,0 +1,104 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
+)
+
+// management is the client of the management HTTP API.
+type management struct {
+	peer    peer
+	invalid error // of the URL, kept for the first use
+	options Options
+	http    *http.Transport
+	// tagged is true once the user was found to have all tags.
+	tagged atomic.Bool
+}
+
+func newManagement(config Config, options Options) *management {
+	const idleConnections, idleTime = 8, 90 * time.Second
+	at, err := parseEndpoint(protocolManagement, config.ManagementURL, "http", "https")
+	return &management{
+		peer: peer{at, config}, invalid: err, options: options,
+		// No proxy: the credentials are for the broker alone.
+		http: &http.Transport{
+			DialContext:         options.dialer().DialContext,
+			TLSHandshakeTimeout: options.DialTimeout,
+			TLSClientConfig:     config.TLS.clientConfig(at.host),
+			MaxIdleConnsPerHost: idleConnections,
+			IdleConnTimeout:     idleTime,
+		},
+	}
+}
+
+func (m *management) close() { m.http.CloseIdleConnections() }
+
+// client is a rabbit-hole client for one task; making one costs nothing, since
+// the connections belong to m. What rabbit-hole decodes well it may decode.
+func (m *management) client(ctx context.Context, t task) (*rabbithole.Client, error) {
+	if m.invalid != nil {
+		return nil, m.invalid
+	}
+	c := m.peer.config
+	return rabbithole.NewTLSClient(m.peer.root(), c.Username, c.Password, &trip{management: m, ctx: ctx, task: t})
+}
+
+// call makes one request through rabbit-hole.
+func (m *management) call(ctx context.Context, t task, request func(*rabbithole.Client) error) error {
+	client, err := m.client(ctx, t)
+	if err != nil {
+		return err
+	}
+	return m.classified(t, request(client))
+}
+
+// list reads a list as rabbit-hole decodes it.
+func list[T any](ctx context.Context, m *management, what string, read func(*rabbithole.Client) ([]T, error)) (items []T, err error) {
+	err = m.call(ctx, task{op: "list " + what}, func(c *rabbithole.Client) (err error) {
+		items, err = read(c)
+		return err
+	})
+	return items, err
+}
+
+// get decodes an answer ourselves, where rabbit-hole would turn what is absent
+// into zeros or fail over a field that nobody needs. path is encoded.
+func (m *management) get(ctx context.Context, t task, path string, query url.Values, into any) error {
+	if m.invalid != nil {
+		return m.invalid
+	}
+	request, err := http.NewRequest(http.MethodGet, m.peer.root()+"/api/"+path+"?"+query.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	request.SetBasicAuth(m.peer.config.Username, m.peer.config.Password)
+	response, err := (&trip{management: m, ctx: ctx, task: t}).RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	return m.classified(t, json.NewDecoder(response.Body).Decode(into))
+}
+
+// classified makes an [Error] of whatever rabbit-hole or the decoder returned.
+func (m *management) classified(t task, err error) error {
+	var known *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		// Without what net/http puts around it.
+		return known
+	}
+	return t.wrap(&Error{
+		Class: NotRabbitMQ, Target: m.peer.address, Err: err,
+		Problem: m.peer.String() + " answers with something that is not understood",
+		Advice:  "check that the URL is RabbitMQ's management API",
+	})
+}

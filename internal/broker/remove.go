@@ -1,0 +1,66 @@
+package broker
+
+import (
+	"context"
+
+	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/warren-mq/warren/internal/topology"
+)
+
+// Unbind removes a binding, if it is there: it must have the arguments that
+// were read back, the owner's mark included.
+func (s *Session) Unbind(ctx context.Context, b topology.Binding) error {
+	t := task{op: opRemove, kind: string(topology.KindBinding), object: b.String()}
+	if hasNumbers(b.Arguments) {
+		return s.unbindByKey(ctx, t, b)
+	}
+	return s.onChannel(ctx, func(do *doer) error {
+		return do.call(ctx, t, func(c *amqp.Channel) error { return unbind(c, b) })
+	})
+}
+
+func unbind(c *amqp.Channel, b topology.Binding) error {
+	if b.DestinationKind == topology.KindExchange {
+		return c.ExchangeUnbind(b.Destination, b.RoutingKey, b.Source, false, table(b.Arguments))
+	}
+	return c.QueueUnbind(b.Destination, b.RoutingKey, b.Source, table(b.Arguments))
+}
+
+// DeleteQueue deletes a queue and tells how many messages went with it, those
+// that wait to be dead-lettered not counted. A queue that does not exist is no
+// error. It never asks for if-empty or if-unused: on a quorum queue RabbitMQ
+// answers with 540 and closes the connection.
+func (s *Session) DeleteQueue(ctx context.Context, name string) (messages int, err error) {
+	t := task{op: opDelete, kind: string(topology.KindQueue), object: topology.Queue{Name: name}.String()}
+	err = s.onChannel(ctx, func(do *doer) error {
+		return do.call(ctx, t, func(c *amqp.Channel) (err error) {
+			messages, err = c.QueueDelete(name, false, false, false)
+			return err
+		})
+	})
+	return messages, err
+}
+
+// DeleteExchange deletes an exchange with its bindings. One that does not
+// exist is no error.
+func (s *Session) DeleteExchange(ctx context.Context, name string) error {
+	t := task{op: opDelete, kind: string(topology.KindExchange), object: topology.Exchange{Name: name}.String()}
+	return s.onChannel(ctx, func(do *doer) error {
+		return do.call(ctx, t, func(c *amqp.Channel) error { return c.ExchangeDelete(name, false, false) })
+	})
+}
+
+// DeletePolicy deletes a policy. One that does not exist is no error.
+func (s *Session) DeletePolicy(ctx context.Context, name string) error {
+	t := task{op: opDelete, kind: string(topology.KindPolicy), object: topology.Policy{Name: name}.String()}
+	err := s.management.call(ctx, t, func(c *rabbithole.Client) error {
+		_, err := c.DeletePolicy(s.vhost(), name)
+		return err
+	})
+	if ClassOf(err) == NotFound {
+		return nil
+	}
+	return err
+}

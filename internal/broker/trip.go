@@ -1,0 +1,66 @@
+package broker
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+)
+
+// maxAnswer limits an answer of the management API: several times what the
+// statistics of 50,000 queues take.
+const maxAnswer = 256 << 20
+
+var errTooLong = errors.New("the answer is too long")
+
+// trip carries one request of one task. rabbit-hole knows no context, asks for
+// a new connection every time, and would follow a redirect with what it sends.
+type trip struct {
+	*management
+	ctx  context.Context
+	task task
+}
+
+// RoundTrip reads the whole answer, so that the connection can be used again
+// and the time-out holds for all of it, and returns an [*Error] for whatever
+// is not a success.
+func (t *trip) RoundTrip(request *http.Request) (response *http.Response, err error) {
+	err = t.options.measured(t.task, func() error {
+		var e *Error
+		if response, e = t.roundTrip(request); e != nil {
+			return t.task.wrap(e)
+		}
+		return nil
+	})
+	return response, err
+}
+
+func (t *trip) roundTrip(request *http.Request) (*http.Response, *Error) {
+	ctx, cancel := context.WithTimeout(t.ctx, t.options.RequestTimeout)
+	defer cancel()
+	request = request.Clone(ctx)
+	request.Close = false
+	response, err := t.http.RoundTrip(request)
+	if err != nil {
+		return nil, t.peer.httpError(err)
+	}
+	defer response.Body.Close()
+	body, err := readAll(response.Body)
+	if err != nil {
+		return nil, t.peer.httpError(err)
+	}
+	if e := t.peer.httpRefusal(response, body); e != nil {
+		return nil, e
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	return response, nil
+}
+
+func readAll(body io.Reader) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	if err == nil && len(content) > maxAnswer {
+		err = errTooLong
+	}
+	return content, err
+}

@@ -1,0 +1,132 @@
+package topology
+
+import "time"
+
+// Snapshot is what a broker had in one vhost, as read back. It is not changed
+// once it is built, so that everybody may share it.
+type Snapshot struct {
+	// TakenAt is when the first read of it began: what was declared before is in it.
+	TakenAt   time.Time
+	Broker    Version
+	Queues    map[string]SeenQueue
+	Exchanges map[string]SeenExchange
+	// Policies and OperatorPolicies of the vhost.
+	Policies         []Policy
+	OperatorPolicies []Policy
+
+	bySource      map[string][]Binding
+	byDestination map[destination][]Binding
+}
+
+type destination struct {
+	kind Kind
+	name string
+}
+
+// SetBindings fills in the vhost's bindings. Those of the default exchange do not belong here.
+func (s *Snapshot) SetBindings(bindings []Binding) {
+	s.bySource = map[string][]Binding{}
+	s.byDestination = map[destination][]Binding{}
+	for _, b := range bindings {
+		s.bySource[b.Source] = append(s.bySource[b.Source], b)
+		d := destination{b.DestinationKind, b.Destination}
+		s.byDestination[d] = append(s.byDestination[d], b)
+	}
+}
+
+// BindingsFrom lists the bindings of an exchange.
+func (s *Snapshot) BindingsFrom(exchange string) []Binding { return s.bySource[exchange] }
+
+// BindingsTo lists the bindings that lead to a queue or an exchange.
+func (s *Snapshot) BindingsTo(kind Kind, name string) []Binding {
+	return s.byDestination[destination{kind, name}]
+}
+
+// HasBinding tells whether a binding is there that routes as b does.
+func (s *Snapshot) HasBinding(b Binding) bool {
+	for _, seen := range s.bySource[b.Source] {
+		if seen.Routes(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// SeenExchange is an exchange as read back.
+type SeenExchange struct {
+	Name       string
+	Type       string
+	Durable    bool
+	AutoDelete bool
+	Internal   bool
+	Arguments  Arguments
+}
+
+// SeenQueue is a queue as read back. A nil counter is one that the broker did
+// not tell: unknown, not 0.
+type SeenQueue struct {
+	Name       string
+	Type       string
+	Durable    bool
+	AutoDelete bool
+	Exclusive  bool
+	Arguments  Arguments
+
+	// State as the broker has it: running, down, minority, ... "" where it did not tell.
+	State   string
+	Members []string
+	Online  []string
+
+	// Policy and OperatorPolicy in force, by name.
+	Policy         string
+	OperatorPolicy string
+	// EffectivePolicy is what the policies amount to for this queue.
+	EffectivePolicy Arguments
+	// DeliveryLimit in force; [Unlimited] when it is off.
+	DeliveryLimit *int64
+
+	Messages       *int64
+	Ready          *int64
+	Unacknowledged *int64
+	// DeadLettering are messages that died and could not leave yet.
+	DeadLettering *int64
+	// Delayed are messages that wait for a native retry.
+	Delayed   *int64
+	Consumers *int64
+
+	// Redeliveries and Acknowledgements since the broker's statistics began.
+	Redeliveries     *int64
+	Acknowledgements *int64
+	// Trouble is what has lasted over more than one reading.
+	Trouble Trouble
+}
+
+// Trouble is what can be told from successive readings only.
+type Trouble struct {
+	// DeadLetteringSince is the first of the readings in a row, up to this
+	// one, that found dead letters which could not leave; zero if this one did not.
+	DeadLetteringSince time.Time
+	// DeadLetteringEased: there were fewer of them than at the reading before.
+	DeadLetteringEased bool
+	// SpinningSince is the first of the readings in a row that found
+	// redeliveries and no acknowledgement since the reading before; zero if this one did not.
+	SpinningSince time.Time
+	// NonemptySince is the first of the readings in a row that found messages.
+	NonemptySince time.Time
+	// DrainedSince is the first of the readings in a row that found the queue
+	// known to be empty (ready, unacknowledged, dead-lettering, delayed where
+	// the broker has it) and no binding that leads to it.
+	DrainedSince time.Time
+}
+
+// Argument gives the value in force for a setting that can be an argument or
+// a policy's key, for those where the argument beats the policy.
+func (q SeenQueue) Argument(argument string) any {
+	if v, ok := q.Arguments[argument]; ok {
+		return v
+	}
+	if key, ok := policyKeys[argument]; ok {
+		return q.EffectivePolicy[key]
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package topology
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+)
+
+// policyPriority of the policy that holds a work queue's settings.
+const policyPriority = 100
+
+// workQueue is the queue that the consumer reads, and before it the policy
+// that holds its settings, if they are to be in one: a queue that lived
+// before its policy would have a gap without a dead-letter exchange.
+func (c *compiler) workQueue() []Object {
+	queue := c.queue(c.names.Work, RoleWork, c.workArguments())
+	if c.in.Spec.Settings != v1alpha1.SettingsPolicy {
+		return []Object{queue}
+	}
+	policy := Policy{
+		Name:       "warren." + c.in.Namespace + "." + c.in.Name,
+		Pattern:    "^" + regexp.QuoteMeta(c.names.Work) + "$",
+		ApplyTo:    "quorum_queues",
+		Priority:   policyPriority,
+		Definition: Arguments{},
+	}
+	for arg, value := range queue.Arguments {
+		if key, ok := policyKeys[arg]; ok {
+			policy.Definition[key] = value
+			delete(queue.Arguments, arg)
+		}
+	}
+	return []Object{policy, queue}
+}
+
+func (c *compiler) workArguments() Arguments {
+	args := deadLetterTo(c.names.Dead(), c.deadLetterStrategy())
+	args["x-delivery-limit"] = c.limit
+	if c.work.SingleActiveConsumer {
+		args["x-single-active-consumer"] = true
+	}
+	if t := c.work.ConsumerTimeout; t != nil {
+		args["x-consumer-timeout"] = milliseconds(*t)
+	}
+	if n := c.work.MaxLength; n != nil {
+		args["x-max-length"] = *n
+	}
+	for k, v := range c.strategy.workArguments() {
+		args[k] = v
+	}
+	return args
+}
+
+// policyKeys are the arguments that a policy can hold as well.
+// x-single-active-consumer and x-quorum-initial-group-size are not among
+// them: RabbitMQ has no such policy keys.
+var policyKeys = map[string]string{
+	"x-dead-letter-exchange": "dead-letter-exchange",
+	"x-dead-letter-strategy": "dead-letter-strategy",
+	"x-overflow":             "overflow",
+	"x-delivery-limit":       "delivery-limit",
+	"x-max-length":           "max-length",
+	"x-consumer-timeout":     "consumer-timeout",
+	"x-queue-leader-locator": "queue-leader-locator",
+	"x-delayed-retry-type":   "delayed-retry-type",
+	"x-delayed-retry-min":    "delayed-retry-min",
+	"x-delayed-retry-max":    "delayed-retry-max",
+}
+
+// milliseconds of a duration that the API server has validated.
+func milliseconds(d v1alpha1.Duration) int64 { return length(d).Milliseconds() }
+
+// length of a duration. What does not parse is refused before: see validDurations.
+func length(d v1alpha1.Duration) time.Duration {
+	v, _ := d.Value()
+	return v
+}
