@@ -81,12 +81,12 @@ func setParkingBacklog(set *conditionSet, sub *v1alpha1.ReliableSubscription, a 
 	switch n := *queue.Messages; {
 	case n >= threshold:
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached, fmt.Sprintf(
-			"queue %q holds %d parked messages (threshold %d): find out why they failed, mend it, then bring them back through exchange %q",
-			queue.Name, n, threshold, a.topology.Names.Redrive())+heldSentence(a))
+			"queue %q holds %s (threshold %d): find out why, mend it, then bring back what is parked through exchange %q",
+			queue.Name, count(n, "parked message"), threshold, a.topology.Names.Redrive())+heldSentence(a))
 	case n == 0:
 		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonEmpty, fmt.Sprintf("queue %q is empty", queue.Name))
 	default:
-		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %d parked messages (threshold %d)", queue.Name, n, threshold))
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %s (threshold %d)", queue.Name, count(n, "parked message"), threshold))
 	}
 }
 
@@ -97,7 +97,7 @@ func heldSentence(a *assessment) string {
 	if held == nil || *held == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of them are held in its dead-letter line and cannot be consumed: bind another quorum queue to exchange %q, and the broker moves them there within 3 minutes", *held, a.topology.Names.Park())
+	return fmt.Sprintf("; %d of that is held in its dead-letter line and cannot be consumed: bind another quorum queue to exchange %q, and the broker moves them there within 3 minutes", *held, a.topology.Names.Park())
 }
 
 func setUnconsumed(set *conditionSet, sub *v1alpha1.ReliableSubscription, a *assessment, status *v1alpha1.ReliableSubscriptionStatus) {
@@ -116,11 +116,11 @@ func setUnconsumed(set *conditionSet, sub *v1alpha1.ReliableSubscription, a *ass
 	}
 	switch messages, consumers := *queue.Messages, *queue.Consumers; {
 	case consumers > 0:
-		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonConsumed, fmt.Sprintf("queue %q has %d consumers", queue.Name, consumers))
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonConsumed, fmt.Sprintf("queue %q has %s", queue.Name, count(consumers, "consumer")))
 	case messages >= threshold:
-		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonNoConsumer, fmt.Sprintf("queue %q holds %d messages (threshold %d) and nobody consumes it: start its consumer", queue.Name, messages, threshold))
+		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonNoConsumer, fmt.Sprintf("queue %q holds %s (threshold %d) and nobody consumes it: start its consumer", queue.Name, count(messages, "message"), threshold))
 	default:
-		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %d messages (threshold %d) and has no consumer", queue.Name, messages, threshold))
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %s (threshold %d) and has no consumer", queue.Name, count(messages, "message"), threshold))
 	}
 }
 

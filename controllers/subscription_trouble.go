@@ -44,7 +44,7 @@ func whyStuck(a *assessment, stuck []topology.SeenQueue) (reason, message string
 	var queues []string
 	eased := true
 	for _, q := range stuck {
-		queues = append(queues, fmt.Sprintf("%d dead letters cannot leave queue %q", *q.DeadLettering, q.Name))
+		queues = append(queues, fmt.Sprintf("%s cannot leave queue %q", count(*q.DeadLettering, "dead letter"), q.Name))
 		eased = eased && q.Trouble.DeadLetteringEased
 	}
 	what := list(queues) + ", and retries stand still behind them"
@@ -74,18 +74,20 @@ func refusing(a *assessment) string {
 	return ""
 }
 
-// setSpinning: redeliveries and no acknowledgement over two sync periods.
+// setSpinning: the work queue holds messages, redelivers, and nothing is
+// acknowledged over two sync periods. What leaves it for a wait queue or the
+// parking queue makes progress too: rejections end, by the ladder or the
+// delivery limit.
 func setSpinning(set *conditionSet, a *assessment) {
 	const kind = v1alpha1.ConditionSpinning
 	if !known(set, kind, a, "") {
 		return
 	}
-	seen := a.snapshot()
-	w, there := seen.Queues[a.topology.Names.Work]
-	switch since := w.Trouble.SpinningSince; {
+	w, there := a.snapshot().Queues[a.topology.Names.Work]
+	switch {
 	case !there || w.Messages == nil:
 		set.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonCountersUnknown, fmt.Sprintf("the broker does not tell the counters of queue %q", a.topology.Names.Work))
-	case !since.IsZero() && (set.isTrue(kind) || seen.TakenAt.Sub(since) >= 2*a.view.SyncPeriod):
+	case spins(a, w, set.isTrue(kind)):
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonNoProgress, fmt.Sprintf(
 			"queue %q redelivers and nothing is acknowledged: a consumer that requeues by basic.nack or hangs is not ended by any limit; have it reject (requeue=false) what it cannot do, and give it a deadline", w.Name))
 	case *w.Messages == 0:
@@ -93,4 +95,19 @@ func setSpinning(set *conditionSet, a *assessment) {
 	default:
 		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonProgressing, fmt.Sprintf("queue %q does not redeliver without end", w.Name))
 	}
+}
+
+func spins(a *assessment, work topology.SeenQueue, before bool) bool {
+	since := work.Trouble.SpinningSince
+	if since.IsZero() {
+		return false
+	}
+	for _, q := range queuesOf(a.topology, a.snapshot()) {
+		if q.Name != work.Name && !q.Trouble.GrewAt.Before(since) {
+			return false
+		}
+	}
+	// Counters are renewed every few seconds only: a shorter period proves nothing.
+	period := max(a.view.SyncPeriod, statisticsInterval)
+	return before || a.snapshot().TakenAt.Sub(since) >= 2*period
 }

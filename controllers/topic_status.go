@@ -52,7 +52,7 @@ func setSubscriptionsEstablished(set *conditionSet, who audience) {
 	case who.total == 0:
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonNoSubscriptions, "no subscription names this topic, and none is required: list requiredSubscriptions for the topic to wait for somebody")
 	case len(who.missing) == 0:
-		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonAllEstablished, fmt.Sprintf("all %d subscriptions are established", who.total))
+		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonAllEstablished, count(who.total, "subscription")+" established, none missing")
 	default:
 		var names []string
 		for _, m := range who.missing {
@@ -82,11 +82,11 @@ func setUnroutableBacklog(set *conditionSet, t *v1alpha1.Topic, a *assessment, q
 		}
 		set.set(kind, metav1.ConditionUnknown, reason, fmt.Sprintf("the broker's count of queue %q is not known", queue.Name))
 	case *queue.Messages >= threshold:
-		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached, fmt.Sprintf("queue %q holds %d messages that reached no other queue (threshold %d): look at their routing keys, and bind who must hear them", queue.Name, *queue.Messages, threshold))
+		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached, fmt.Sprintf("queue %q holds %s with no other queue to go to (threshold %d): look at the routing keys, and bind who must hear them", queue.Name, count(*queue.Messages, "message"), threshold))
 	case *queue.Messages == 0:
 		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonEmpty, fmt.Sprintf("queue %q is empty", queue.Name))
 	default:
-		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %d messages (threshold %d)", queue.Name, *queue.Messages, threshold))
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %s (threshold %d)", queue.Name, count(*queue.Messages, "message"), threshold))
 	}
 }
 

@@ -8,7 +8,13 @@ cd "$(dirname "$0")"
 
 version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 [ -e "$out/.complete" ] && exit 0
+
+# Several test binaries may ask at once: one builds, the others wait. (Where
+# there is no flock, as on macOS, run make install first.)
 mkdir -p "$out"
+exec 9>"$out/.lock"
+if command -v flock >/dev/null; then flock 9; fi
+[ -e "$out/.complete" ] && exit 0
 
 # Without a version the binaries call themselves v0.0.0-master, and the API
 # server then refuses to tell its clients which Kubernetes it is.

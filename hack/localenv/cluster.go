@@ -62,7 +62,7 @@ func (c *Cluster) each(f func(*RabbitMQ) error) error {
 
 // awaitRunningNodes returns when this node sees n nodes running, itself included.
 func (b *RabbitMQ) awaitRunningNodes(ctx context.Context, n int) error {
-	return await(ctx, startTimeout, b.process(), func(ctx context.Context) error {
+	return await(ctx, b.process(), func(ctx context.Context) error {
 		var nodes []struct {
 			Running bool `json:"running"`
 		}

@@ -224,7 +224,7 @@ func (c *ControlPlane) start(ctx context.Context, name, healthURL string, flags 
 		return err
 	}
 	client := c.healthClient()
-	return await(ctx, startTimeout, p, func(ctx context.Context) error { return isHealthy(ctx, client, healthURL) })
+	return await(ctx, p, func(ctx context.Context) error { return isHealthy(ctx, client, healthURL) })
 }
 
 // awaitUsable waits for what objects need besides a server that is ready: the
@@ -234,7 +234,7 @@ func (c *ControlPlane) awaitUsable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return await(ctx, startTimeout, nil, func(ctx context.Context) error {
+	return await(ctx, nil, func(ctx context.Context) error {
 		if c.options.Controllers {
 			_, err := clients.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 			return err

@@ -71,7 +71,7 @@ func TestControllersFinishNamespaces(t *testing.T) {
 	if err := namespaces.Delete(t.Context(), namespace.Name, metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	err = await(t.Context(), startTimeout, nil, func(ctx context.Context) error {
+	err = await(t.Context(), nil, func(ctx context.Context) error {
 		_, err := namespaces.Get(ctx, namespace.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil

@@ -33,7 +33,7 @@ func (b *RabbitMQ) SetMemoryAlarm(ctx context.Context, raised bool) error {
 	if _, err := b.Ctl(ctx, "set_vm_memory_high_watermark", watermark); err != nil {
 		return err
 	}
-	return await(ctx, startTimeout, b.process(), func(ctx context.Context) error {
+	return await(ctx, b.process(), func(ctx context.Context) error {
 		alarm, err := b.hasAlarm(ctx)
 		if err == nil && alarm != raised {
 			err = fmt.Errorf("memory alarm raised: %t, want %t", alarm, raised)

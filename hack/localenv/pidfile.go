@@ -55,10 +55,15 @@ func (r remembered) find() (*os.Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if started, err := startTime(r.PID); err != nil || started != r.Started {
+	if !r.running() {
 		return nil, found.Release()
 	}
 	return found, nil
+}
+
+func (r remembered) running() bool {
+	started, err := startTime(r.PID)
+	return err == nil && started == r.Started
 }
 
 // end ends the process unless it has ended.
@@ -67,11 +72,12 @@ func (r remembered) end() error {
 	if found == nil || err != nil {
 		return err
 	}
+	defer func() { _ = found.Release() }()
 	for _, signal := range []syscall.Signal{r.EndSignal, syscall.SIGKILL} {
 		if err := ignoreGone(found.Signal(signal)); err != nil {
 			return err
 		}
-		if awaitGone(found) {
+		if r.awaitGone() {
 			return nil
 		}
 	}
@@ -79,10 +85,10 @@ func (r remembered) end() error {
 }
 
 // awaitGone polls: nobody but its parent can wait for a process.
-func awaitGone(p *os.Process) bool {
+func (r remembered) awaitGone() bool {
 	deadline := time.Now().Add(stopGrace)
 	for time.Now().Before(deadline) {
-		if errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone) {
+		if !r.running() {
 			return true
 		}
 		time.Sleep(pollInterval)

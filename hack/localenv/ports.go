@@ -87,3 +87,6 @@ func isFree(port int) bool {
 func loopback(port int) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
+
+// FreePorts gives ports on which a test's own program may listen.
+func FreePorts(n int) ([]int, error) { return ports.take(n) }

@@ -49,9 +49,12 @@ func startTime(pid int) (string, error) {
 		return "", err
 	}
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const afterName = 22 - 3
-	if len(fields) <= afterName {
+	const state, started = 3 - 3, 22 - 3
+	if len(fields) <= started {
 		return "", fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
 	}
-	return string(fields[afterName]), nil
+	if string(fields[state]) == "Z" {
+		return "", fmt.Errorf("process %d has ended, and its parent does not care", pid)
+	}
+	return string(fields[started]), nil
 }

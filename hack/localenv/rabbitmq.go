@@ -6,11 +6,7 @@ import (
 	"net"
 	"path/filepath"
 	"strings"
-	"time"
 )
-
-// startTimeout is long enough for a cold start on a busy machine.
-const startTimeout = 90 * time.Second
 
 const amqpScheme = "amqp://"
 
@@ -108,7 +104,7 @@ func (b *RabbitMQ) start(ctx context.Context) error {
 // awaitReady returns when both the management API and the AMQP listener,
 // which is the last to open, answer.
 func (b *RabbitMQ) awaitReady(ctx context.Context) error {
-	return await(ctx, startTimeout, b.process(), func(ctx context.Context) error {
+	return await(ctx, b.process(), func(ctx context.Context) error {
 		var overview struct {
 			Version string `json:"rabbitmq_version"`
 		}

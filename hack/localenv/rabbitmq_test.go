@@ -171,7 +171,7 @@ func publishAndGet(t *testing.T, connection *amqp.Connection) {
 		if string(message.Body) != "hello" {
 			t.Errorf("got %q", message.Body)
 		}
-	case <-time.After(startTimeout):
+	case <-time.After(awaitTimeout):
 		t.Error("the message did not arrive")
 	}
 }
@@ -183,7 +183,7 @@ func expectBlocking(t *testing.T, blocked <-chan amqp.Blocking, want bool) {
 		if got.Active != want {
 			t.Errorf("blocked: %t, want %t", got.Active, want)
 		}
-	case <-time.After(startTimeout):
+	case <-time.After(awaitTimeout):
 		t.Errorf("no notice (want blocked: %t)", want)
 	}
 }

@@ -34,14 +34,7 @@ func allRun(dir string) (bool, error) {
 	}
 	for _, file := range files {
 		process, err := recall(file)
-		if err != nil {
-			return false, err
-		}
-		found, err := process.find()
-		if found == nil || err != nil {
-			return false, err
-		}
-		if err := found.Release(); err != nil {
+		if err != nil || !process.running() {
 			return false, err
 		}
 	}

@@ -78,3 +78,10 @@ func (s *tidier) end() error {
 	}
 	return errors.Join(errs...)
 }
+
+// SharedDir makes a directory for parts that the tests of a binary share; it
+// is removed at the end.
+func SharedDir() (string, error) { return sharedParts.tempDir() }
+
+// AtEnd has something done at the end of the test binary, the last one first.
+func AtEnd(task func() error) { sharedParts.atEnd(task) }

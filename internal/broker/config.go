@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net/url"
 )
 
 // Config says how to reach one vhost of a broker as one user.
@@ -43,7 +44,17 @@ func (c Config) Fingerprint() string {
 
 // String leaves the password out.
 func (c Config) String() string {
-	return fmt.Sprintf("user %q, vhost %q, %s, %s", c.Username, c.Vhost, c.AMQPURL, c.ManagementURL)
+	return fmt.Sprintf("user %q, vhost %q, %s, %s", c.Username, c.Vhost, withoutUserInfo(c.AMQPURL), withoutUserInfo(c.ManagementURL))
+}
+
+// withoutUserInfo is for a URL that should not have any.
+func withoutUserInfo(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "(not a URL)"
+	}
+	u.User = nil
+	return u.String()
 }
 
 // GoString leaves the password out.

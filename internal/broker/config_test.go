@@ -51,7 +51,9 @@ func TestPasswordIsNeverShown(t *testing.T) {
 	config := Config{AMQPURL: "amqp://a", ManagementURL: "http://a", Vhost: "v", Username: "u", Password: "s3cr3t"}
 	session := NewSession(config, Options{})
 	defer session.Close()
-	for _, value := range []any{config, &config, session, []Config{config}, map[string]Config{"x": config}, struct{ C Config }{config}} {
+	mistaken := config
+	mistaken.AMQPURL, mistaken.ManagementURL = "amqp://u:s3cr3t@a", "http://u:s3cr3t@a:%"
+	for _, value := range []any{config, &config, mistaken, session, []Config{config}, map[string]Config{"x": config}, struct{ C Config }{config}} {
 		wantNoSecret(t, config, value)
 	}
 	encoded, err := json.Marshal(config)

@@ -15,6 +15,7 @@ type history map[string]memory
 
 type memory struct {
 	trouble       topology.Trouble
+	messages      *int64
 	deadLettering *int64
 	// redeliveries and acknowledgements, and when they were first seen like this.
 	redeliveries, acknowledgements *int64
@@ -40,16 +41,20 @@ func (h history) carry(now *topology.Snapshot) history {
 }
 
 func (m memory) next(q topology.SeenQueue, bound bool, now time.Time) memory {
-	n := memory{deadLettering: q.DeadLettering, redeliveries: q.Redeliveries, acknowledgements: q.Acknowledgements, since: now}
+	n := memory{messages: q.Messages, deadLettering: q.DeadLettering, redeliveries: q.Redeliveries, acknowledgements: q.Acknowledgements, since: now}
 	if m.sameCounters(q) {
 		n.since = m.since
 	}
 	n.trouble = topology.Trouble{
+		GrewAt:             m.trouble.GrewAt,
 		NonemptySince:      firstOf(m.trouble.NonemptySince, now, positive(q.Messages)),
 		DeadLetteringSince: firstOf(m.trouble.DeadLetteringSince, now, positive(q.DeadLettering)),
 		DeadLetteringEased: grew(q.DeadLettering, m.deadLettering),
 		DrainedSince:       firstOf(m.trouble.DrainedSince, now, !bound && empty(q)),
-		SpinningSince:      firstOf(m.trouble.SpinningSince, now, m.spins(q) || m.mayStillSpin(q, now)),
+		SpinningSince:      firstOf(m.trouble.SpinningSince, now, positive(q.Messages) && (m.spins(q) || m.mayStillSpin(q, now))),
+	}
+	if grew(m.messages, q.Messages) {
+		n.trouble.GrewAt = now
 	}
 	return n
 }

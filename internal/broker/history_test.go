@@ -14,6 +14,8 @@ import (
 type reading struct {
 	at                                              int
 	messages, deadLettering, redelivered, acknowled any // int, or nil for unknown
+	// drained: every counter is 0, and nothing is bound to the queue.
+	drained bool
 }
 
 func (r reading) queue() topology.SeenQueue {
@@ -23,6 +25,10 @@ func (r reading) queue() topology.SeenQueue {
 			return nil
 		}
 		return &n
+	}
+	if r.drained {
+		zero := new(int64)
+		return topology.SeenQueue{Name: "q", Messages: zero, Ready: zero, Unacknowledged: zero, DeadLettering: zero, Delayed: zero}
 	}
 	return topology.SeenQueue{
 		Name: "q", Messages: counter(r.messages), DeadLettering: counter(r.deadLettering),
@@ -43,11 +49,11 @@ func TestCarryTrouble(t *testing.T) {
 		{name: "empty", reason: "nothing is wrong", readings: []reading{{at: 0, messages: 0, deadLettering: 0}}},
 		{
 			name: "nonempty", reason: "since the first in a row",
-			readings: []reading{{at: 0, messages: 0}, {at: 30, messages: 1}, {at: 60, messages: 5}}, want: topology.Trouble{NonemptySince: at(30)},
+			readings: []reading{{at: 0, messages: 0}, {at: 30, messages: 1}, {at: 60, messages: 1}}, want: topology.Trouble{NonemptySince: at(30), GrewAt: at(30)},
 		},
 		{
 			name: "emptied in between", reason: "starts anew",
-			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 0}, {at: 60, messages: 5}}, want: topology.Trouble{NonemptySince: at(60)},
+			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 0}, {at: 60, messages: 5}}, want: topology.Trouble{NonemptySince: at(60), GrewAt: at(60)},
 		},
 		{
 			name: "unknown in between", reason: "a reading that found none is not one that found some",
@@ -67,48 +73,73 @@ func TestCarryTrouble(t *testing.T) {
 			readings: []reading{{at: 0, deadLettering: 9}, {at: 30, deadLettering: 0}}, want: topology.Trouble{DeadLetteringEased: true},
 		},
 		{
+			name: "grew and shrank", reason: "the last time that it grew",
+			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 5}, {at: 60, messages: 4}}, want: topology.Trouble{NonemptySince: at(0), GrewAt: at(30)},
+		},
+		{
+			name: "first reading of messages", reason: "it does not tell whether there are more than before",
+			readings: []reading{{at: 0, messages: 5}}, want: topology.Trouble{NonemptySince: at(0)},
+		},
+		{
+			name: "drained", reason: "since the first in a row",
+			readings: []reading{{at: 0, messages: 1}, {at: 30, drained: true}, {at: 60, drained: true}}, want: topology.Trouble{DrainedSince: at(30)},
+		},
+		{
+			name: "drained but for one unknown counter", reason: "no proof",
+			readings: []reading{{at: 0, messages: 0, deadLettering: 0}},
+		},
+		{
 			name: "first reading", reason: "counters since the beginning of time prove nothing",
 			readings: []reading{{at: 0, redelivered: 1000, acknowled: 0}},
 		},
 		{
 			name: "spinning", reason: "redelivered and nothing acknowledged, since the first reading that saw it",
-			readings: []reading{{at: 0, redelivered: 10, acknowled: 5}, {at: 30, redelivered: 20, acknowled: 5}, {at: 60, redelivered: 30, acknowled: 5}},
-			want:     topology.Trouble{SpinningSince: at(30)},
+			readings: []reading{{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 30, messages: 1, redelivered: 20, acknowled: 5}, {at: 60, messages: 1, redelivered: 30, acknowled: 5}},
+			want:     topology.Trouble{NonemptySince: at(0), SpinningSince: at(30)},
+		},
+		{
+			name: "nothing left", reason: "what was redelivered is gone, wherever it went",
+			readings: []reading{{at: 0, messages: 0, redelivered: 10, acknowled: 5}, {at: 30, messages: 0, redelivered: 20, acknowled: 5}},
 		},
 		{
 			name: "slow but moving", reason: "something is acknowledged",
-			readings: []reading{{at: 0, redelivered: 10, acknowled: 5}, {at: 30, redelivered: 20, acknowled: 6}},
+			readings: []reading{{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 30, messages: 1, redelivered: 20, acknowled: 6}},
+			want:     topology.Trouble{NonemptySince: at(0)},
 		},
 		{
 			name: "moves again", reason: "over",
-			readings: []reading{{at: 0, redelivered: 10, acknowled: 5}, {at: 30, redelivered: 20, acknowled: 5}, {at: 60, redelivered: 30, acknowled: 6}},
+			readings: []reading{{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 30, messages: 1, redelivered: 20, acknowled: 5}, {at: 60, messages: 1, redelivered: 30, acknowled: 6}},
+			want:     topology.Trouble{NonemptySince: at(0)},
 		},
 		{
 			name: "statistics began anew", reason: "smaller numbers are no progress and no proof",
-			readings: []reading{{at: 0, redelivered: 10, acknowled: 5}, {at: 30, redelivered: 20, acknowled: 5}, {at: 60, redelivered: 3, acknowled: 0}},
+			readings: []reading{{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 30, messages: 1, redelivered: 20, acknowled: 5}, {at: 60, messages: 1, redelivered: 3, acknowled: 0}},
+			want:     topology.Trouble{NonemptySince: at(0)},
 		},
 		{
 			name: "statistics began anew, then spinning", reason: "compared with the new beginning",
-			readings: []reading{{at: 0, redelivered: 100, acknowled: 5}, {at: 30, redelivered: 3, acknowled: 0}, {at: 60, redelivered: 9, acknowled: 0}},
-			want:     topology.Trouble{SpinningSince: at(60)},
+			readings: []reading{{at: 0, messages: 1, redelivered: 100, acknowled: 5}, {at: 30, messages: 1, redelivered: 3, acknowled: 0}, {at: 60, messages: 1, redelivered: 9, acknowled: 0}},
+			want:     topology.Trouble{NonemptySince: at(0), SpinningSince: at(60)},
 		},
 		{
 			name: "absent in between", reason: "no claim over a gap",
-			readings: []reading{{at: 0, redelivered: 10, acknowled: 5}, {at: 30}, {at: 60, redelivered: 30, acknowled: 5}},
+			readings: []reading{{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 30}, {at: 60, messages: 1, redelivered: 30, acknowled: 5}},
+			want:     topology.Trouble{NonemptySince: at(60)},
 		},
 		{
 			name: "read faster than the statistics", reason: "the same counters again say nothing new",
 			readings: []reading{
-				{at: 0, redelivered: 10, acknowled: 5}, {at: 1, redelivered: 20, acknowled: 5}, {at: 2, redelivered: 20, acknowled: 5},
-				{at: 5, redelivered: 20, acknowled: 5}, {at: 6, redelivered: 30, acknowled: 5}, {at: 12, redelivered: 30, acknowled: 5},
+				{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 1, messages: 1, redelivered: 20, acknowled: 5}, {at: 2, messages: 1, redelivered: 20, acknowled: 5},
+				{at: 5, messages: 1, redelivered: 20, acknowled: 5}, {at: 6, messages: 1, redelivered: 30, acknowled: 5}, {at: 12, messages: 1, redelivered: 30, acknowled: 5},
 			},
-			want: topology.Trouble{SpinningSince: at(1)},
+			want: topology.Trouble{NonemptySince: at(0), SpinningSince: at(1)},
 		},
 		{
 			name: "stands still", reason: "nobody takes it any more: idle, not spinning",
 			readings: []reading{
-				{at: 0, redelivered: 10, acknowled: 5}, {at: 1, redelivered: 20, acknowled: 5}, {at: 6, redelivered: 20, acknowled: 5}, {at: 11, redelivered: 20, acknowled: 5},
+				{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 1, messages: 1, redelivered: 20, acknowled: 5}, {at: 6, messages: 1, redelivered: 20, acknowled: 5}, {at: 11, messages: 1, redelivered: 20, acknowled: 5},
 			},
+			want: topology.Trouble{NonemptySince: at(0)},
 		},
 	}
 	for _, c := range cases {
@@ -122,6 +153,15 @@ func TestCarryTrouble(t *testing.T) {
 			}
 			wantEqual(t, "trouble", got, c.want)
 		})
+	}
+}
+
+func TestBoundQueueIsNotDrained(t *testing.T) {
+	now := &topology.Snapshot{TakenAt: time.Now(), Queues: map[string]topology.SeenQueue{"q": reading{drained: true}.queue()}}
+	now.SetBindings([]topology.Binding{{Source: "x", Destination: "q", DestinationKind: topology.KindQueue}})
+	history{}.carry(now)
+	if since := now.Queues["q"].Trouble.DrainedSince; !since.IsZero() {
+		t.Errorf("drained since %s, and the next message may be on its way", since)
 	}
 }
 

@@ -4,9 +4,8 @@ import (
 	"net/url"
 	"testing"
 
-	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
-
 	"github.com/google/go-cmp/cmp"
+	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 
 	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/internal/topology"
@@ -82,29 +81,35 @@ func TestPoliciesInForce(t *testing.T) {
 		},
 	}
 	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
+		t.Parallel()
+		// All cases wait for the statistics together.
+		var settled []func() string
 		for _, c := range cases {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				v := b.NewVhost(t)
-				s := newSession(t, configOf(v), Options{})
-				mustDeclare(t, s, quorum("q", c.arguments))
-				putOperatorPolicies(t, v, c.operator)
-				for _, p := range c.policies {
-					mustDeclare(t, s, p)
+			v := b.NewVhost(t)
+			s := newSession(t, configOf(v), Options{})
+			mustDeclare(t, s, quorum("q", c.arguments))
+			putOperatorPolicies(t, v, c.operator)
+			for _, p := range c.policies {
+				mustDeclare(t, s, p)
+			}
+			q := mustObserve(t, s).Snapshot.Queues["q"]
+			wantEqual(t, c.name+": policy", q.Policy, c.wantPolicy)
+			wantEqual(t, c.name+": effective policy", q.EffectivePolicy, c.want)
+			wantEqual(t, c.name+": delivery limit", q.DeliveryLimit, c.wantLimit)
+			if (q.OperatorPolicy == "o") != (len(c.operator) > 0) {
+				t.Errorf("%s: operator policy %q", c.name, q.OperatorPolicy)
+			}
+			settled = append(settled, func() string {
+				var own queueRecord
+				must(t, s.management.get(t.Context(), task{op: "test"}, "queues/"+url.PathEscape(v.Name)+"/q", nil, &own))
+				if diff := cmp.Diff(c.want, arguments(own.EffectivePolicy)) + cmp.Diff(c.wantLimit, (*int64)(own.DeliveryLimit)); diff != "" {
+					return c.name + ": RabbitMQ itself says otherwise:\n" + diff
 				}
-				q := mustObserve(t, s).Snapshot.Queues["q"]
-				wantEqual(t, "policy", q.Policy, c.wantPolicy)
-				wantEqual(t, "effective policy", q.EffectivePolicy, c.want)
-				wantEqual(t, "delivery limit", q.DeliveryLimit, c.wantLimit)
-				if (q.OperatorPolicy == "o") != (len(c.operator) > 0) {
-					t.Errorf("operator policy %q", q.OperatorPolicy)
-				}
-				eventually(t, waitForBroker, func() string {
-					var own queueRecord
-					must(t, s.management.get(t.Context(), task{op: "test"}, "queues/"+url.PathEscape(v.Name)+"/q", nil, &own))
-					return cmp.Diff(c.want, arguments(own.EffectivePolicy)) + cmp.Diff(c.wantLimit, (*int64)(own.DeliveryLimit))
-				})
+				return ""
 			})
+		}
+		for _, check := range settled {
+			eventually(t, waitForBroker, check)
 		}
 	})
 }

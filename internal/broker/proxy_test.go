@@ -96,6 +96,13 @@ func (p *proxy) thaw() {
 	}
 }
 
+// connections that were made through it so far.
+func (p *proxy) connections() int {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return len(p.open) / 2
+}
+
 // cut closes all connections.
 func (p *proxy) cut() {
 	p.mutex.Lock()

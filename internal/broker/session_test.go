@@ -3,9 +3,15 @@ package broker
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/internal/topology"
@@ -109,7 +115,10 @@ func TestAllWaitersShareOneFailedDial(t *testing.T) {
 func TestRequestsOfAnIdleObserve(t *testing.T) {
 	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
 		var asked requests
-		s := newSession(t, configOf(b.NewVhost(t)), Options{OnRequest: asked.record})
+		config := configOf(b.NewVhost(t))
+		counting := newProxy(t, config.ManagementURL, nil)
+		config.ManagementURL = counting.url("http")
+		s := newSession(t, config, Options{OnRequest: asked.record})
 		objects := []topology.Object{topology.Exchange{Name: "x", Type: topology.Fanout}}
 		for i := range 50 {
 			objects = append(objects, quorum(fmt.Sprint("q", i), nil))
@@ -117,7 +126,11 @@ func TestRequestsOfAnIdleObserve(t *testing.T) {
 		mustDeclare(t, s, objects...)
 		mustObserve(t, s)
 		asked.take()
+		connections := counting.connections()
 		mustObserve(t, s)
+		if more := counting.connections() - connections; more > 0 {
+			t.Errorf("%d new HTTP connections were made", more)
+		}
 		want := 6
 		if b.Version[:3] == string(localenv.Series40) {
 			want = 7 // and the operator policies, for it does not tell who is under one
@@ -157,4 +170,54 @@ func TestClosedSession(t *testing.T) {
 	wantError(t, configOf(v), err, Unreachable, "session is closed")
 	_, err = s.Observe(context.Background(), ObserveOptions{})
 	wantError(t, configOf(v), err, Unreachable)
+}
+
+func TestManagementPathPrefix(t *testing.T) {
+	v := localenv.Broker(t, localenv.Series43).NewVhost(t)
+	config := configOf(v)
+	target, err := url.Parse(config.ManagementURL)
+	must(t, err)
+	server := httptest.NewServer(http.StripPrefix("/rabbit", httputil.NewSingleHostReverseProxy(target)))
+	defer server.Close()
+	for _, slash := range []string{"", "/"} {
+		config.ManagementURL = server.URL + "/rabbit" + slash
+		mustObserve(t, newSession(t, config, Options{}))
+	}
+}
+
+// Under an alarm RabbitMQ blocks connections that have published; ours never has.
+func TestAlarmAndRestart(t *testing.T) {
+	for _, series := range localenv.AllSeries() {
+		t.Run(string(series), func(t *testing.T) {
+			t.Parallel()
+			b, err := localenv.StartRabbitMQ(t.Context(), t.TempDir(), series, localenv.RabbitMQOptions{})
+			must(t, err)
+			t.Cleanup(func() { _ = b.Stop() })
+			v := b.NewVhost(t)
+			s := newSession(t, configOf(v), Options{})
+			mustDeclare(t, s, quorum("before", nil))
+
+			must(t, b.SetMemoryAlarm(t.Context(), true))
+			eventually(t, waitForBroker, func() string {
+				return cmp.Diff([]string{AlarmMemory}, mustObserve(t, s).Info.Nodes[0].Alarms)
+			})
+			mustDeclare(t, s, quorum("under alarm", nil))
+			must(t, b.SetMemoryAlarm(t.Context(), false))
+
+			must(t, b.Kill())
+			_, err = s.Observe(t.Context(), ObserveOptions{})
+			wantError(t, configOf(v), err, Unreachable)
+			must(t, b.Restart(t.Context()))
+			eventually(t, waitForBroker, func() string {
+				seen, err := s.Observe(t.Context(), ObserveOptions{})
+				switch {
+				case err != nil:
+					return err.Error()
+				case len(seen.Snapshot.Queues) != 2:
+					return "queues are missing"
+				}
+				return ""
+			})
+		})
+	}
 }

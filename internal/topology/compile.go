@@ -74,14 +74,16 @@ type compiler struct {
 	work     v1alpha1.WorkQueueSpec
 	limit    int64
 	strategy strategy
+	// consumerTimeout is 0 where the broker's own is wanted.
+	consumerTimeout time.Duration
 }
 
 // strategy is what a retry strategy adds to the frame.
 type strategy interface {
-	// objects are its exchanges and wait queues, and the bindings by which
-	// what waits comes back: the way out.
+	// objects are its exchanges and wait queues.
 	objects() []Object
-	// bindings lead dying messages into it: the way in.
+	// bindings by which what waits comes back, the way out, and after them
+	// those that lead dying messages in.
 	bindings() []Object
 	// routes of rejected messages.
 	routes() []Route
@@ -99,6 +101,11 @@ func newCompiler(in Subscription) (*compiler, error) {
 		c.work = *in.Spec.WorkQueue
 	}
 	var err error
+	if t := c.work.ConsumerTimeout; t != nil {
+		if c.consumerTimeout, err = parseDuration("spec.workQueue.consumerTimeout", *t); err != nil {
+			return nil, err
+		}
+	}
 	if c.strategy, err = newStrategy(c); err != nil {
 		return nil, err
 	}

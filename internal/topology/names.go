@@ -13,6 +13,10 @@ const (
 	// maxWorkQueueBytes leaves room for the longest derived name.
 	maxWorkQueueBytes = 230
 	maxNameBytes      = 255
+	// reservedPrefix of names that RabbitMQ refuses with a 403.
+	reservedPrefix = "amq."
+	// maxRungs is how many delays a ladder can have in the API.
+	maxRungs = 10
 )
 
 // Names of everything that a subscription is on a broker. All are derived
@@ -72,14 +76,15 @@ func (n Names) FixedWait(delay time.Duration) string {
 
 func (n Names) returnPrefix() string { return n.Work + ".return." }
 
-// Rung tells which rung's return exchange this is, or 0 for another name.
+// Rung tells which rung's return exchange this is, or 0 for another name. A
+// number that no ladder reaches is another name: it was not made by Warren.
 func (n Names) Rung(exchange string) int {
 	digits, ok := strings.CutPrefix(exchange, n.returnPrefix())
 	if !ok {
 		return 0
 	}
 	k, err := strconv.Atoi(digits)
-	if err != nil || k < 1 || n.Return(k) != exchange {
+	if err != nil || k < 1 || k > maxRungs || n.Return(k) != exchange {
 		return 0
 	}
 	return k
@@ -105,6 +110,10 @@ func (n Names) validate(longest string) error {
 		return refuse(v1alpha1.ReasonInvalidSpec,
 			"work queue name %q has %d bytes, and the longest name derived from it (%q) %d; RabbitMQ allows %d, so set spec.workQueue.name to at most %d bytes",
 			n.Work, bytes, longest, len(longest), maxNameBytes, maxWorkQueueBytes)
+	}
+	if strings.HasPrefix(n.Work, reservedPrefix) {
+		return refuse(v1alpha1.ReasonInvalidSpec,
+			"work queue name %q begins with amq., which RabbitMQ reserves: set spec.workQueue.name", n.Work)
 	}
 	if bytes := len(n.Parking); bytes > maxNameBytes {
 		return refuse(v1alpha1.ReasonInvalidSpec,

@@ -48,5 +48,8 @@ func parseDuration(field string, d v1alpha1.Duration) (time.Duration, error) {
 	if err != nil {
 		return 0, refuse(v1alpha1.ReasonInvalidSpec, "%s: %v", field, err)
 	}
+	if v < time.Millisecond {
+		return 0, refuse(v1alpha1.ReasonInvalidSpec, "%s: %q is shorter than 1ms", field, string(d))
+	}
 	return v, nil
 }

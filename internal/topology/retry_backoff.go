@@ -17,6 +17,9 @@ type backoff struct {
 }
 
 func newBackoff(c *compiler, delays []v1alpha1.Duration) (strategy, error) {
+	if len(delays) == 0 {
+		return nil, refuse(v1alpha1.ReasonInvalidSpec, "spec.retry.backoff.delays is empty: give at least one delay, or leave retry out")
+	}
 	b := backoff{compiler: c}
 	for i, d := range delays {
 		v, err := parseDuration(fmt.Sprintf("spec.retry.backoff.delays[%d]", i), d)

@@ -56,6 +56,9 @@ func (n native) retry(limit int64) Retry {
 	}
 }
 
+// longestTime is what a Duration of the API can hold: more than eleven years.
+const longestTime = 99999 * time.Hour
+
 // timeToParking of a message that fails every time. The k-th delay is k
 // times the shortest, up to the longest. Where failures are not what is
 // delayed (Returned), they are redelivered at once.
@@ -64,7 +67,8 @@ func (n native) timeToParking(limit int64) time.Duration {
 		return 0
 	}
 	// Delays grow for the first max/min retries and stay at max after that.
+	// Milliseconds, since nanoseconds overflow for a high limit.
 	growing := min(limit, int64(n.max/n.min))
-	sum := n.min * time.Duration(growing*(growing+1)/2)
-	return sum + n.max*time.Duration(limit-growing)
+	sum := n.min.Milliseconds()*growing*(growing+1)/2 + n.max.Milliseconds()*(limit-growing)
+	return time.Duration(min(sum, longestTime.Milliseconds())) * time.Millisecond
 }

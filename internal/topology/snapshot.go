@@ -111,6 +111,9 @@ type Trouble struct {
 	// SpinningSince is the first of the readings in a row that found
 	// redeliveries and no acknowledgement since the reading before; zero if this one did not.
 	SpinningSince time.Time
+	// GrewAt is the last reading, as far as is known, that found more messages
+	// than the one before.
+	GrewAt time.Time
 	// NonemptySince is the first of the readings in a row that found messages.
 	NonemptySince time.Time
 	// DrainedSince is the first of the readings in a row that found the queue

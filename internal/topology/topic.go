@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"strings"
+
 	"github.com/warren-mq/warren/api/v1alpha1"
 )
 
@@ -42,12 +44,20 @@ func (t Topic) UnroutableQueue() string {
 // CompileTopic turns a topic into the objects of the broker, in declare
 // order: the catch-all before the exchange whose messages it catches.
 func CompileTopic(t Topic) (*Topology, error) {
+	if name := t.ExchangeName(); strings.HasPrefix(name, reservedPrefix) {
+		return nil, refuse(v1alpha1.ReasonInvalidSpec,
+			"exchange name %q begins with amq., which RabbitMQ reserves: set spec.exchange", name)
+	}
 	args := Arguments{OwnerArgument: t.Owner}
 	var objects []Object
 	if queue := t.UnroutableQueue(); queue != "" {
 		if len(queue) > maxNameBytes {
 			return nil, refuse(v1alpha1.ReasonInvalidSpec,
 				"queue name %q has %d bytes; RabbitMQ allows %d: set spec.unroutable.queue", queue, len(queue), maxNameBytes)
+		}
+		if queue == t.ExchangeName() {
+			return nil, refuse(v1alpha1.ReasonInvalidSpec,
+				"spec.unroutable.queue is %q, and so is the exchange: the alternate exchange before the queue has the queue's name, so choose another", queue)
 		}
 		args = args.With("alternate-exchange", queue)
 		objects = append(objects,

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"regexp"
-	"time"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 )
@@ -40,8 +39,8 @@ func (c *compiler) workArguments() Arguments {
 	if c.work.SingleActiveConsumer {
 		args["x-single-active-consumer"] = true
 	}
-	if t := c.work.ConsumerTimeout; t != nil {
-		args["x-consumer-timeout"] = milliseconds(*t)
+	if c.consumerTimeout > 0 {
+		args["x-consumer-timeout"] = c.consumerTimeout.Milliseconds()
 	}
 	if n := c.work.MaxLength; n != nil {
 		args["x-max-length"] = *n
@@ -66,13 +65,4 @@ var policyKeys = map[string]string{
 	"x-delayed-retry-type":   "delayed-retry-type",
 	"x-delayed-retry-min":    "delayed-retry-min",
 	"x-delayed-retry-max":    "delayed-retry-max",
-}
-
-// milliseconds of a duration that the API server has validated.
-func milliseconds(d v1alpha1.Duration) int64 { return length(d).Milliseconds() }
-
-// length of a duration. What does not parse is refused before: see validDurations.
-func length(d v1alpha1.Duration) time.Duration {
-	v, _ := d.Value()
-	return v
 }

@@ -1,0 +1,110 @@
+package e2e
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+
+	"github.com/warren-mq/warren/hack/localenv"
+)
+
+// tenant is a namespace with a Broker "main" on a vhost of its own.
+type tenant struct {
+	*operator
+	t         testing.TB
+	namespace string
+	vhost     *localenv.Vhost
+}
+
+// forEachBroker runs a test in a tenant on each series of RabbitMQ.
+func forEachBroker(t *testing.T, test func(t *testing.T, w *tenant)) {
+	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
+		t.Parallel()
+		test(t, newTenant(t, b))
+	})
+}
+
+// newTenant makes the namespace, the vhost, and the Broker, whose sync period is 1 s.
+func newTenant(t testing.TB, b *localenv.RabbitMQ) *tenant {
+	t.Helper()
+	w := &tenant{operator: sharedOperator(t), t: t, namespace: "t-" + strings.ToLower(rand.Text()[:10]), vhost: b.NewVhost(t)}
+	w.apply(`
+apiVersion: v1
+kind: Namespace
+metadata: {name: ` + w.namespace + `}`)
+	w.apply(w.brokerManifest("main", "1s"))
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what is in namespace %s:\n%s", w.namespace, w.mustKubectl("get", "warren", "-n", w.namespace, "-o", "yaml"))
+		}
+		w.mustKubectl("delete", "rsub,topic,broker", "--all", "-n", w.namespace, "--wait=false")
+	})
+	return w
+}
+
+// brokerManifest is a Broker on the tenant's vhost, with its Secret.
+func (w *tenant) brokerManifest(name, syncPeriod string) string {
+	return fmt.Sprintf(`
+apiVersion: v1
+kind: Secret
+metadata: {name: %[1]s}
+stringData: {username: %[2]s, password: %[3]s}
+---
+apiVersion: warren.dev/v1alpha1
+kind: Broker
+metadata: {name: %[1]s}
+spec:
+  amqp: {url: %[4]s}
+  management: {url: %[5]s}
+  vhost: %[6]s
+  credentialsSecretRef: {name: %[1]s}
+  syncPeriod: %[7]s
+`, name, quoted(w.vhost.Operator.Name), quoted(w.vhost.Operator.Password),
+		w.vhost.Broker.AMQPURL(), w.vhost.Broker.ManagementURL(), quoted(w.vhost.Name), syncPeriod)
+}
+
+// quoted is a YAML scalar.
+func quoted(s string) string {
+	out, err := yaml.Marshal(s)
+	if err != nil {
+		panic(err) // a string can always be encoded
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// apply applies manifests in the tenant's namespace, as a user would.
+func (w *tenant) apply(manifests string) {
+	w.t.Helper()
+	if out, err := w.tryApply(manifests); err != nil {
+		w.t.Fatalf("kubectl apply: %v\n%s\n%s", err, out, manifests)
+	}
+}
+
+func (w *tenant) tryApply(manifests string) (string, error) {
+	args := []string{"apply", "-f", "-"}
+	if !strings.Contains(manifests, "kind: Namespace\n") {
+		args = append(args, "-n", w.namespace)
+	}
+	return w.kubectl.run(w.t.Context(), manifests, args...)
+}
+
+func (w *tenant) mustKubectl(args ...string) string {
+	w.t.Helper()
+	// Not the test's context: it has ended when the test cleans up.
+	out, err := w.kubectl.run(cleanupContext(), "", args...)
+	if err != nil {
+		w.t.Errorf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
+// publisher and consumer are applications: their user has no tag.
+func (w *tenant) application() *amqp.Connection {
+	w.t.Helper()
+	return w.vhost.Dial(w.t, w.vhost.App)
+}
