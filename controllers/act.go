@@ -24,11 +24,11 @@ type actor struct {
 // mayAct tells whether there is something to do that was not just tried. What
 // the broker refused, or took and does not show, is tried again once in a
 // while and not at every reading.
-func (r actor) mayAct(uid types.UID, a *assessment) bool {
+func (r actor) mayAct(key types.NamespacedName, a *assessment) bool {
 	if a.result == nil || len(a.result.Plan) == 0 {
 		return false
 	}
-	last, tried := r.attempts.same(uid, a)
+	last, tried := r.attempts.same(key, a)
 	if tried && last.problem != nil {
 		a.problem = last.problem
 	}
@@ -37,12 +37,12 @@ func (r actor) mayAct(uid types.UID, a *assessment) bool {
 
 // act executes the plan and tells whether it went through; what came in the
 // way is noted in the assessment. A new reading shows what came of it.
-func (r actor) act(ctx context.Context, uid types.UID, key types.NamespacedName, a *assessment) bool {
-	defer r.brokers.Kick(key)
+func (r actor) act(ctx context.Context, key, broker types.NamespacedName, a *assessment) bool {
+	defer r.brokers.Kick(broker)
 	logger := log.FromContext(ctx)
 	logger.V(1).Info("acting on the broker", "plan", a.result.Plan.String())
 	err := execute(ctx, a.view.Session, a.result.Plan)
-	r.attempts.note(uid, a, err)
+	r.attempts.note(key, a, err)
 	if err != nil {
 		logger.Info("the broker did not do it", "reason", err.Error())
 		a.problem = fromBroker(err)
@@ -81,8 +81,7 @@ func executeOne(ctx context.Context, s Session, action drift.Action) error {
 	case drift.Unbind:
 		return s.Unbind(ctx, a.Binding)
 	case drift.DeleteDrained:
-		_, err := s.DeleteQueue(ctx, a.Queue)
-		return err
+		return s.DeleteEmptyQueue(ctx, a.Queue)
 	}
 	return fmt.Errorf("no way to %s", action)
 }

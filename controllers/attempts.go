@@ -11,7 +11,7 @@ import (
 
 // attempts remembers what was last written to a broker for each resource.
 type attempts struct {
-	m sync.Map // types.UID -> attempt
+	m sync.Map // types.NamespacedName -> attempt
 }
 
 type attempt struct {
@@ -21,8 +21,8 @@ type attempt struct {
 	problem *Problem
 }
 
-func (t *attempts) get(uid types.UID) (attempt, bool) {
-	v, ok := t.m.Load(uid)
+func (t *attempts) get(key types.NamespacedName) (attempt, bool) {
+	v, ok := t.m.Load(key)
 	if !ok {
 		return attempt{}, false
 	}
@@ -31,24 +31,25 @@ func (t *attempts) get(uid types.UID) (attempt, bool) {
 
 // notIn tells whether a snapshot was begun before the last write, so that it
 // cannot show it and says nothing. A write that failed is in doubt and does not count.
-func (t *attempts) notIn(uid types.UID, seen *topology.Snapshot) bool {
-	last, ok := t.get(uid)
+func (t *attempts) notIn(key types.NamespacedName, seen *topology.Snapshot) bool {
+	last, ok := t.get(key)
 	return ok && last.problem == nil && !seen.TakenAt.After(last.at)
 }
 
 // same gives the last attempt, if it was at the same plan and not long ago.
-func (t *attempts) same(uid types.UID, a *assessment) (attempt, bool) {
-	last, ok := t.get(uid)
+func (t *attempts) same(key types.NamespacedName, a *assessment) (attempt, bool) {
+	last, ok := t.get(key)
 	recent := time.Since(last.at) < a.view.SyncPeriod/2
 	return last, ok && recent && last.plan == a.result.Plan.String()
 }
 
-func (t *attempts) note(uid types.UID, a *assessment, err error) {
+func (t *attempts) note(key types.NamespacedName, a *assessment, err error) {
 	last := attempt{at: time.Now(), plan: a.result.Plan.String()}
 	if err != nil {
 		last.problem = fromBroker(err)
 	}
-	t.m.Store(uid, last)
+	t.m.Store(key, last)
 }
 
-func (t *attempts) forget(uid types.UID) { t.m.Delete(uid) }
+// forget is for a resource that is gone.
+func (t *attempts) forget(key types.NamespacedName) { t.m.Delete(key) }

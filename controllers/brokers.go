@@ -17,7 +17,7 @@ type Session interface {
 	Observe(ctx context.Context, opts broker.ObserveOptions) (*broker.Observation, error)
 	Declare(ctx context.Context, objects []topology.Object) error
 	Unbind(ctx context.Context, b topology.Binding) error
-	DeleteQueue(ctx context.Context, name string) (int, error)
+	DeleteEmptyQueue(ctx context.Context, name string) error
 	Close()
 }
 

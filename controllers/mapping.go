@@ -2,11 +2,13 @@ package controllers
 
 import (
 	"context"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -42,6 +44,24 @@ func eachKey(requestsOf func(context.Context, types.NamespacedName) []reconcile.
 			for _, req := range requestsOf(ctx, e.Object) {
 				q.Add(req)
 			}
+		},
+	}
+}
+
+// enqueueAfter enqueues what an object maps to a little later, so that a
+// burst of changes is looked at once.
+func enqueueAfter(delay time.Duration, requestsOf func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
+	add := func(ctx context.Context, o client.Object, q requestQueue) {
+		for _, req := range requestsOf(ctx, o) {
+			q.AddAfter(req, delay)
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q requestQueue) { add(ctx, e.Object, q) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q requestQueue) { add(ctx, e.Object, q) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q requestQueue) {
+			add(ctx, e.ObjectOld, q)
+			add(ctx, e.ObjectNew, q)
 		},
 	}
 }

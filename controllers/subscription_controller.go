@@ -27,6 +27,7 @@ type SubscriptionReconciler struct {
 func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var sub v1alpha1.ReliableSubscription
 	if err := r.Client.Get(ctx, req.NamespacedName, &sub); err != nil {
+		r.attempts.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !sub.DeletionTimestamp.IsZero() {
@@ -37,8 +38,8 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 		return reconcile.Result{}, err
 	}
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
-	key := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
-	if actor.mayAct(sub.UID, a) && actor.act(ctx, sub.UID, key, a) {
+	on := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
+	if actor.mayAct(req.NamespacedName, a) && actor.act(ctx, req.NamespacedName, on, a) {
 		// What came of it is told by the next reading.
 		tellRecreated(r.Events, &sub, sub.Generation, sub.Status.Conditions, v1alpha1.ConditionEstablished, a)
 		tellDrained(r.Events, &sub, a.result.Plan)
@@ -61,7 +62,7 @@ func (r *SubscriptionReconciler) assess(ctx context.Context, sub *v1alpha1.Relia
 		return a, nil
 	}
 	seen := a.snapshot()
-	if r.attempts.notIn(sub.UID, seen) {
+	if r.attempts.notIn(client.ObjectKeyFromObject(sub), seen) {
 		return nil, nil
 	}
 	sources, waiting, err := find.sources(ctx, sub, seen)

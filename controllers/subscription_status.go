@@ -26,7 +26,7 @@ func (r *SubscriptionReconciler) report(ctx context.Context, sub *v1alpha1.Relia
 		return reconcile.Result{}, nil
 	}
 	if onlyCountsChanged(&sub.Status, status) {
-		if wait := countsDue(&sub.Status); wait > 0 {
+		if wait := countsDue(sub.Status.ObservedTime); wait > 0 {
 			return reconcile.Result{RequeueAfter: wait}, nil
 		}
 	}
@@ -38,11 +38,12 @@ func (r *SubscriptionReconciler) report(ctx context.Context, sub *v1alpha1.Relia
 	return reconcile.Result{}, nil
 }
 
-func countsDue(old *v1alpha1.ReliableSubscriptionStatus) time.Duration {
-	if old.ObservedTime == nil {
+// countsDue is how long counts that were last written at a time must wait.
+func countsDue(written *metav1.Time) time.Duration {
+	if written == nil {
 		return 0
 	}
-	return countsEvery - time.Since(old.ObservedTime.Time)
+	return countsEvery - time.Since(written.Time)
 }
 
 // onlyCountsChanged compares without the numbers. Whether a number is known

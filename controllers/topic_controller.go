@@ -2,16 +2,17 @@ package controllers
 
 import (
 	"context"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -35,6 +36,7 @@ type TopicReconciler struct {
 func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var t v1alpha1.Topic
 	if err := r.Client.Get(ctx, req.NamespacedName, &t); err != nil {
+		r.attempts.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !t.DeletionTimestamp.IsZero() {
@@ -45,8 +47,8 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 		return reconcile.Result{}, err
 	}
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
-	key := brokerKey(t.Namespace, t.Spec.BrokerRef)
-	if actor.mayAct(t.UID, a) && actor.act(ctx, t.UID, key, a) {
+	on := brokerKey(t.Namespace, t.Spec.BrokerRef)
+	if actor.mayAct(req.NamespacedName, a) && actor.act(ctx, req.NamespacedName, on, a) {
 		tellRecreated(r.Events, &t, t.Generation, t.Status.Conditions, v1alpha1.ConditionDeclared, a)
 		return reconcile.Result{}, nil
 	}
@@ -67,7 +69,7 @@ func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*asses
 		return a, nil
 	}
 	seen := a.snapshot()
-	if r.attempts.notIn(t.UID, seen) {
+	if r.attempts.notIn(client.ObjectKeyFromObject(t), seen) {
 		return nil, nil
 	}
 	compiled, err := topology.CompileTopic(topology.Topic{Name: t.Name, Spec: &t.Spec, Owner: ownerMark(r.ClusterID, t)})
@@ -99,6 +101,12 @@ func (r *TopicReconciler) report(ctx context.Context, t *v1alpha1.Topic, a *asse
 	if equality.Semantic.DeepEqual(status, &t.Status) {
 		return reconcile.Result{}, nil
 	}
+	if equality.Semantic.DeepEqual(withoutTopicCounts(status), withoutTopicCounts(&t.Status)) {
+		if wait := countsDue(t.Status.ObservedTime); wait > 0 {
+			return reconcile.Result{RequeueAfter: wait}, nil
+		}
+	}
+	status.ObservedTime = ptr.To(metav1.Now())
 	if err := applyStatus(ctx, r.Client, t, "Topic", status); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -112,10 +120,14 @@ func (r *TopicReconciler) report(ctx context.Context, t *v1alpha1.Topic, a *asse
 // SetupWithManager registers the reconciler.
 func (r *TopicReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	return r.controllerOf(mgr, &v1alpha1.Topic{}, func() client.ObjectList { return &v1alpha1.TopicList{} }).
-		Watches(&v1alpha1.ReliableSubscription{}, handler.EnqueueRequestsFromMapFunc(r.ofSubscription), builder.WithPredicates(audienceChanged)).
+		Watches(&v1alpha1.ReliableSubscription{}, enqueueAfter(audienceDelay, r.ofSubscription), builder.WithPredicates(audienceChanged)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: topicWorkers}).
 		Complete(r)
 }
+
+// audienceDelay gathers the subscriptions of a burst: each of them has its
+// topics counted anew.
+const audienceDelay = 200 * time.Millisecond
 
 // audienceChanged: what a topic counts of a subscription.
 var audienceChanged = predicate.Funcs{

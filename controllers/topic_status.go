@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/internal/topology"
@@ -18,6 +19,7 @@ func topicStatus(t *v1alpha1.Topic, a *assessment, who audience) *v1alpha1.Topic
 	missing := int64(len(who.missing))
 	status := &v1alpha1.TopicStatus{
 		ObservedGeneration: t.Generation,
+		ObservedTime:       t.Status.ObservedTime,
 		Exchange:           compiled.ExchangeName(),
 		Subscriptions:      &v1alpha1.TopicSubscriptions{Total: who.total, Established: who.total - missing},
 		NotEstablished:     who.missing[:min(missing, maxNotEstablished)],
@@ -35,6 +37,22 @@ func topicStatus(t *v1alpha1.Topic, a *assessment, who audience) *v1alpha1.Topic
 	setTopicReady(set, t, who)
 	status.Conditions = set.conditions
 	return status
+}
+
+// withoutTopicCounts leaves out what is written now and then only: how many
+// messages reached no queue.
+func withoutTopicCounts(s *v1alpha1.TopicStatus) *v1alpha1.TopicStatus {
+	s = s.DeepCopy()
+	s.ObservedTime = nil
+	if q := s.UnroutableQueue; q != nil && q.Messages != nil {
+		q.Messages = ptr.To[int64](0)
+	}
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == v1alpha1.ConditionUnroutableBacklog {
+			s.Conditions[i].Message = ""
+		}
+	}
+	return s
 }
 
 func setDeclared(set *conditionSet, a *assessment, compiled topology.Topic) {

@@ -124,6 +124,11 @@ type TopicStatus struct {
 	// +optional
 	UnroutableQueue *UnroutableQueueStatus `json:"unroutableQueue,omitempty"`
 
+	// observedTime is when the count above was read. It is written only
+	// together with another change; the broker is read more often.
+	// +optional
+	ObservedTime *metav1.Time `json:"observedTime,omitempty"`
+
 	// conditions: Declared (the exchange exists), SubscriptionsEstablished,
 	// UnroutableBacklog, and Ready: open for publishing.
 	// +optional

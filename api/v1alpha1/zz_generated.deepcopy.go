@@ -796,6 +796,10 @@ func (in *TopicStatus) DeepCopyInto(out *TopicStatus) {
 		*out = new(UnroutableQueueStatus)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.ObservedTime != nil {
+		in, out := &in.ObservedTime, &out.ObservedTime
+		*out = (*in).DeepCopy()
+	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
 		*out = make([]v1.Condition, len(*in))

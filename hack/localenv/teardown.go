@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 )
 
@@ -57,15 +56,20 @@ func endAll(dir string) error {
 	return errors.Join(errs...)
 }
 
+// pidFiles looks no deeper than into the parts' own directories: the brokers'
+// data below them changes while one looks.
 func pidFiles(dir string) ([]string, error) {
 	var files []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(entry.Name(), pidSuffix) {
-			files = append(files, path)
+	for _, pattern := range []string{"*" + pidSuffix, "*/*" + pidSuffix} {
+		found, err := fs.Glob(os.DirFS(dir), pattern)
+		if err != nil {
+			return nil, err
 		}
-		return err
-	})
-	return files, err
+		for _, name := range found {
+			files = append(files, filepath.Join(dir, name))
+		}
+	}
+	return files, nil
 }
 
 // endProcess ends the process that a pid file remembers, and the file.

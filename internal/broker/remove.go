@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"fmt"
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -41,6 +42,32 @@ func (s *Session) DeleteQueue(ctx context.Context, name string) (messages int, e
 		})
 	})
 	return messages, err
+}
+
+// DeleteEmptyQueue deletes a queue unless it has ready messages or consumers
+// at that moment: it asks on the channel on which it deletes, since RabbitMQ
+// knows no if-empty for quorum queues. Those that are unacknowledged or wait
+// to be dead-lettered do not show here; whoever calls has read that there are none.
+// A queue that does not exist is no error; one that is in use is [Refused].
+func (s *Session) DeleteEmptyQueue(ctx context.Context, name string) error {
+	t := task{op: opDelete, kind: string(topology.KindQueue), object: topology.Queue{Name: name}.String()}
+	err := s.onChannel(ctx, func(do *doer) error {
+		return do.call(ctx, t, func(c *amqp.Channel) error {
+			q, err := c.QueueDeclarePassive(name, true, false, false, false, nil)
+			if err != nil {
+				return err
+			}
+			if q.Messages > 0 || q.Consumers > 0 {
+				return t.wrap(&Error{Class: Refused, Problem: fmt.Sprintf("it has %d messages and %d consumers", q.Messages, q.Consumers)})
+			}
+			_, err = c.QueueDelete(name, false, false, false)
+			return err
+		})
+	})
+	if ClassOf(err) == NotFound {
+		return nil
+	}
+	return err
 }
 
 // DeleteExchange deletes an exchange with its bindings. One that does not

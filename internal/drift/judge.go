@@ -14,7 +14,7 @@ type context struct {
 	waits   bool
 }
 
-func (c *comparison) context(topology.SeenQueue) context {
+func (c *comparison) context() context {
 	ctx := context{broker: c.seen.Broker}
 	for _, o := range c.want.Objects {
 		if q, ok := o.(topology.Queue); ok && q.Role == topology.RoleWait {
@@ -26,7 +26,7 @@ func (c *comparison) context(topology.SeenQueue) context {
 }
 
 // judge says how bad a difference is and what comes of it on this broker.
-func judge(role topology.Role, argument string, observed, desired any, ctx context) (v1alpha1.Impact, string) {
+func judge(role topology.Role, argument string, observed any, ctx context) (v1alpha1.Impact, string) {
 	unsafe := func(s string) (v1alpha1.Impact, string) { return v1alpha1.ImpactUnsafe, s + " " }
 	tolerable := func(s string) (v1alpha1.Impact, string) { return v1alpha1.ImpactTolerable, s + " " }
 

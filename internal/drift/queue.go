@@ -96,7 +96,7 @@ func (c *comparison) compareSetting(q topology.Queue, seen topology.SeenQueue, s
 		// Our own policy has an old value: comparePolicy has it set again.
 		return
 	}
-	impact, consequence := judge(q.Role, s.argument, observed, desired, c.context(seen))
+	impact, consequence := judge(q.Role, s.argument, observed, c.context())
 	c.differs(q, seen, cause, v1alpha1.DriftEntry{
 		Field:    s.argument,
 		Desired:  format(desired, observed),

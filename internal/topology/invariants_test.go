@@ -89,7 +89,7 @@ func waysOutFirst(compiled *topology.Topology) string {
 			}
 		}
 		for _, exchange := range needs {
-			if exchange != "" && !declared["exchange "+exchange] && !isLeftover(compiled, exchange) {
+			if exchange != "" && !declared["exchange "+exchange] {
 				return fmt.Sprintf("%s needs exchange %q, which is declared later or not at all", o, exchange)
 			}
 		}
@@ -100,11 +100,6 @@ func waysOutFirst(compiled *topology.Topology) string {
 func deadLetterExchange(q topology.Queue) string {
 	name, _ := q.Arguments["x-dead-letter-exchange"].(string)
 	return name
-}
-
-// isLeftover: the exchange is one of an earlier, longer ladder.
-func isLeftover(compiled *topology.Topology, exchange string) bool {
-	return compiled.Names.Rung(exchange) > 0
 }
 
 func policyBeforeItsQueue(compiled *topology.Topology) string {

@@ -39,15 +39,15 @@ func (v Version) AtLeast(major, minor int) bool {
 	return v.Major > major || (v.Major == major && v.Minor >= minor)
 }
 
-// CarriesDeliveryCount: from 4.3 on a message's delivery count goes with it
-// across dead-lettering hops; before, it starts at 0 in each queue.
+// CarriesDeliveryCount tells whether a message's delivery count goes with it
+// across dead-lettering hops (from 4.3 on); before, it starts at 0 in each queue.
 func (v Version) CarriesDeliveryCount() bool { return v.AtLeast(4, 3) }
 
-// CountsNackRequeue: before 4.3 basic.nack with requeue=true counts against
-// the delivery limit; since then it does not.
+// CountsNackRequeue tells whether basic.nack with requeue=true counts against
+// the delivery limit: before 4.3 it does, since then it does not.
 func (v Version) CountsNackRequeue() bool { return !v.AtLeast(4, 3) }
 
-// HasDelayedRetry: x-delayed-retry-* works from 4.3 on. Older brokers take
-// the arguments without a word and ignore them, so that the version decides
-// and not the declare's success.
+// HasDelayedRetry tells whether x-delayed-retry-* works: from 4.3 on. Older
+// brokers take the arguments without a word and ignore them, so that the
+// version decides and not the declare's success.
 func (v Version) HasDelayedRetry() bool { return v.AtLeast(4, 3) }

@@ -24,12 +24,13 @@ type Consumer struct {
 	stop     chan struct{} // closed when it shall end
 	done     chan struct{} // closed when it has ended
 
-	session *session // touched by run only, once it runs
+	// These are run's alone, once it runs.
+	session *session
+	times   map[string]int // how often a message has come, by id
 
-	mutex    sync.Mutex
+	mutex    sync.Mutex // for what follows
 	received []Delivery
-	times    map[string]int // how often a message has been received, by id
-	err      error          // why it ended, other than by Stop
+	err      error // why it ended, other than by Stop
 }
 
 // Option changes a consumer from the usual.
@@ -176,11 +177,11 @@ func (c *Consumer) run() {
 // record chooses the verb, too, so that whoever sees a delivery sees how it is
 // answered.
 func (c *Consumer) record(delivery amqp.Delivery) Delivery {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
 	c.times[delivery.MessageId]++
 	d := Delivery{Delivery: delivery, Nth: c.times[delivery.MessageId], At: time.Now()}
 	d.Verb = c.answer(d)
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
 	c.received = append(c.received, d)
 	return d
 }

@@ -58,20 +58,20 @@ func (l *lab) awaitParkedByMinutes(t *testing.T, n int) {
 	})
 }
 
-// Fact 34: when a channel closes just after many acks, most of the messages come
+// Fact 34: when a channel closes just after many acks, some of the messages come
 // back. When the consumer is cancelled first and the broker's cancel-ok
 // awaited, none does.
 //
 // It is why the contract in status.retry says: to stop, cancel, await
 // cancel-ok, then close. Redrive, which moves messages, does so itself.
 func TestFact34AcksBeforeCloseComeBack(t *testing.T) {
-	const rounds, acks = 10, 128
+	const rounds = 10
 	onEachBroker(t, func(t *testing.T, l *lab) {
 		l.run(t, "Close", func(t *testing.T, l *lab) {
 			// It is a race, which the acks may win now and then.
 			for round := range rounds {
 				queue := fmt.Sprintf("work.%d", round)
-				back := l.ackAndLeave(t, queue, acks, func(*amqp.Channel) error { return nil })
+				back := l.ackAndLeave(t, queue, func(*amqp.Channel) error { return nil })
 				t.Logf("%d of %d acked messages came back", back, acks)
 				if back > 0 {
 					return
@@ -82,7 +82,7 @@ func TestFact34AcksBeforeCloseComeBack(t *testing.T) {
 		l.run(t, "CancelThenClose", func(t *testing.T, l *lab) {
 			for round := range rounds {
 				queue := fmt.Sprintf("work.%d", round)
-				back := l.ackAndLeave(t, queue, acks, func(channel *amqp.Channel) error { return channel.Cancel(consumerTag, false) })
+				back := l.ackAndLeave(t, queue, func(channel *amqp.Channel) error { return channel.Cancel(consumerTag, false) })
 				if back != 0 {
 					t.Errorf("round %d: %d of %d acked messages came back, want 0", round, back, acks)
 				}
@@ -91,21 +91,24 @@ func TestFact34AcksBeforeCloseComeBack(t *testing.T) {
 	})
 }
 
-const consumerTag = "consumer"
+const (
+	acks        = 128
+	consumerTag = "consumer"
+)
 
-// ackAndLeave gets n+1 messages, acks n of them, leaves and then closes the
+// ackAndLeave gets one message more than it acks, leaves and then closes the
 // channel. It returns how many acked messages came back: they come together
 // with the one that was not acked.
-func (l *lab) ackAndLeave(t *testing.T, queue string, n int, leave func(*amqp.Channel) error) int {
+func (l *lab) ackAndLeave(t *testing.T, queue string, leave func(*amqp.Channel) error) int {
 	t.Helper()
 	l.queue(t, queue)
-	l.publish(t, "", queue, amqptest.Messages("m", n+1)...)
+	l.publish(t, "", queue, amqptest.Messages("m", acks+1)...)
 	l.must(t, "consuming", func(channel *amqp.Channel) error {
-		deliveries, err := getAll(channel, queue, n+1)
+		deliveries, err := getAll(channel, queue, acks+1)
 		if err != nil {
 			return err
 		}
-		for _, d := range deliveries[:n] {
+		for _, d := range deliveries[:acks] {
 			if err := d.Ack(false); err != nil {
 				return err
 			}

@@ -63,7 +63,7 @@ func (l *lab) expectOnlyRejectedComesHome(t *testing.T) {
 // It is why every queue of the topology that dead-letters has reject-publish,
 // and why an absent exchange or binding is repaired drift and not yet a loss.
 func TestFact10AtLeastOnceNeedsRejectPublish(t *testing.T) {
-	// The first control could still be counted in place of the dead letter.
+	// With one, statistics from before the rejection would look like a loss.
 	const controls = 2
 	onEachBroker(t, func(t *testing.T, l *lab) {
 		for _, exchange := range []string{"leads nowhere", "missing"} {

@@ -16,25 +16,31 @@ import (
 // declare the same queue themselves, without the mark, go on working.
 func TestFact13UnknownArgumentIsKeptAndNotCompared(t *testing.T) {
 	const mark = "x-warren-owner"
-	declares := map[string]func(*lab, amqp.Table) error{
-		"queues":    func(l *lab, arguments amqp.Table) error { return l.declareQueue("marked", arguments) },
-		"exchanges": func(l *lab, arguments amqp.Table) error { return l.declareExchange("marked", "topic", arguments) },
+	kinds := map[string]struct {
+		declare  func(*lab, amqp.Table) error
+		compared amqp.Table // the control: an argument that is known
+	}{
+		"queues": {
+			declare:  func(l *lab, arguments amqp.Table) error { return l.declareQueue("marked", arguments) },
+			compared: deliveryLimit(7),
+		},
+		"exchanges": {
+			declare:  func(l *lab, arguments amqp.Table) error { return l.declareExchange("marked", "topic", arguments) },
+			compared: alternate("other"),
+		},
 	}
-	compared := map[string]amqp.Table{
-		"queues":    deliveryLimit(7),
-		"exchanges": alternate("other"),
-	}
+	again := map[string]amqp.Table{"without the mark": nil, "with another mark": {mark: "yours"}}
 	onEachBroker(t, func(t *testing.T, l *lab) {
-		for kind, declare := range declares {
-			if err := declare(l, amqp.Table{mark: "mine"}); err != nil {
+		for kind, c := range kinds {
+			if err := c.declare(l, amqp.Table{mark: "mine"}); err != nil {
 				t.Fatalf("%s: %v", kind, err)
 			}
-			for what, arguments := range map[string]amqp.Table{"without the mark": nil, "with another mark": {mark: "yours"}} {
-				if err := declare(l, arguments); err != nil {
+			for what, arguments := range again {
+				if err := c.declare(l, arguments); err != nil {
 					t.Errorf("%s: declared again %s: %v", kind, what, err)
 				}
 			}
-			expectCode(t, declare(l, compared[kind]), amqp.PreconditionFailed)
+			expectCode(t, c.declare(l, c.compared), amqp.PreconditionFailed)
 			if got := l.arguments(t, kind, "marked")[mark]; got != "mine" {
 				t.Errorf("%s: the mark reads %v, want %q", kind, got, "mine")
 			}

@@ -34,8 +34,8 @@ func (l *lab) ladder(t *testing.T, rungs, limit int) ladder {
 	for k := 1; k < rungs; k++ {
 		l.bind(t, r.wait(k+1), "retry", "", whereHeaders(amqp.Table{"x-last-death-exchange": r.back(k)}))
 	}
-	l.link(t, "park", "retry", "", whereHeaders(amqp.Table{"x-last-death-exchange": r.back(rungs)}))
-	l.link(t, "retry", "dead", "", whereHeaders(amqp.Table{"x-last-death-reason": "rejected"}))
+	l.link(t, "park", "retry", whereHeaders(amqp.Table{"x-last-death-exchange": r.back(rungs)}))
+	l.link(t, "retry", "dead", whereHeaders(amqp.Table{"x-last-death-reason": "rejected"}))
 	return r
 }
 

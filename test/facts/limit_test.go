@@ -57,8 +57,9 @@ func TestFact05DeliveryCountCrossesQueuesSince43(t *testing.T) {
 // Fact 6: a rejection without requeue is a rejection, whatever the delivery
 // count and the limit.
 //
-// So the ladder can be longer than what the limit leaves, and each message that
-// is always rejected gets all of its N+1 deliveries.
+// So a message that is always rejected gets all of its N+1 deliveries, however
+// often its consumer crashed in between, as long as the limit was not exceeded
+// by the crashes themselves.
 func TestFact06RejectIsNeverHeldBackByDeliveryLimit(t *testing.T) {
 	onEachBroker(t, func(t *testing.T, l *lab) {
 		l.run(t, "LadderLongerThanLimit", func(t *testing.T, l *lab) {

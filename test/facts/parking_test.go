@@ -21,7 +21,7 @@ func TestFact09DefaultDeliveryLimitDropsWhatIsLookedAt(t *testing.T) {
 	onEachBroker(t, func(t *testing.T, l *lab) {
 		l.run(t, "DefaultOf20", func(t *testing.T, l *lab) {
 			l.queue(t, "parking")
-			l.expectDroppedAfter(t, "parking", 21)
+			l.expectDroppedAfter(t, 21)
 		})
 		for _, verb := range []amqptest.Verb{amqptest.RejectRequeue, amqptest.NackRequeue, amqptest.Crash} {
 			l.run(t, "UnlimitedSurvives"+verb.String(), func(t *testing.T, l *lab) {
@@ -35,15 +35,15 @@ func TestFact09DefaultDeliveryLimitDropsWhatIsLookedAt(t *testing.T) {
 				l.publish(t, "", "parking", amqptest.Message("m"))
 				for range 40 {
 					l.awaitReady(t, "parking", 1)
-					l.lookByManagement(t, "parking", mode)
+					l.lookByManagement(t, mode)
 				}
 				l.take(t, "parking")
 			})
 		}
 		l.run(t, "PolicyWinsOverUnlimited", func(t *testing.T, l *lab) {
 			l.queue(t, "parking", deliveryLimit(-1))
-			l.setLimitByPolicy(t, "parking", 5)
-			l.expectDroppedAfter(t, "parking", 6)
+			l.setLimitByPolicy(t, 5)
+			l.expectDroppedAfter(t, 6)
 		})
 		l.run(t, "DeadLetteringToItselfKeeps", testParkingQueueKeeps)
 		l.run(t, "PolicyExpiresDestroys", func(t *testing.T, l *lab) {
@@ -71,7 +71,7 @@ func testParkingQueueKeeps(t *testing.T, l *lab) {
 	l.publish(t, "", "parking", expiring)
 	l.awaitReady(t, "parking", 0)
 
-	l.setLimitByPolicy(t, "parking", 2)
+	l.setLimitByPolicy(t, 2)
 	consumer := l.consume(t, "parking", amqptest.ByID(map[string]amqptest.Answer{
 		"looked at": amqptest.InTurn(amqptest.RejectRequeue),
 		"rejected":  amqptest.InTurn(amqptest.Reject, amqptest.Reject, amqptest.Ack),
@@ -113,42 +113,42 @@ func testLookAtWaitingMessage(t *testing.T, l *lab) {
 	}
 }
 
-// expectDroppedAfter has a queue deliver a message and requeue it until it does
+// expectDroppedAfter has parking deliver a message and requeue it until it does
 // not come again, and a second message, which does.
-func (l *lab) expectDroppedAfter(t *testing.T, queue string, deliveries int) {
+func (l *lab) expectDroppedAfter(t *testing.T, deliveries int) {
 	t.Helper()
-	consumer := l.consume(t, queue, amqptest.ByID(map[string]amqptest.Answer{"m": amqptest.InTurn(amqptest.RejectRequeue)}))
-	l.publish(t, "", queue, amqptest.Message("m"))
+	consumer := l.consume(t, "parking", amqptest.ByID(map[string]amqptest.Answer{"m": amqptest.InTurn(amqptest.RejectRequeue)}))
+	l.publish(t, "", "parking", amqptest.Message("m"))
 	consumer.AwaitMessage(t, "m", deliveries)
-	l.publish(t, "", queue, amqptest.Message("control"))
+	l.publish(t, "", "parking", amqptest.Message("control"))
 	consumer.AwaitMessage(t, "control", 1)
 	consumer.Stop()
 	expectDeliveries(t, consumer, "m", deliveries)
-	l.awaitReady(t, queue, 0)
+	l.awaitReady(t, "parking", 0)
 }
 
-// setLimitByPolicy returns when the queue has the limit.
-func (l *lab) setLimitByPolicy(t *testing.T, queue string, limit int) {
+// setLimitByPolicy returns when parking has the limit.
+func (l *lab) setLimitByPolicy(t *testing.T, limit int) {
 	t.Helper()
-	l.policy(t, queue, map[string]any{"delivery-limit": limit})
+	l.policy(t, "parking", map[string]any{"delivery-limit": limit})
 	amqptest.Eventually(t, amqptest.Deadline, func() error {
 		var state struct {
 			DeliveryLimit any `json:"delivery_limit"`
 		}
-		l.manage(t, http.MethodGet, nil, &state, "queues", l.Name, queue)
+		l.manage(t, http.MethodGet, nil, &state, "queues", l.Name, "parking")
 		if got := fmt.Sprint(state.DeliveryLimit); got != fmt.Sprint(limit) {
-			return fmt.Errorf("queue %q has the delivery limit %s, want %d", queue, got, limit)
+			return fmt.Errorf("parking has the delivery limit %s, want %d", got, limit)
 		}
 		return nil
 	})
 }
 
 // lookByManagement does what the management page's "Get messages" does.
-func (l *lab) lookByManagement(t *testing.T, queue, mode string) {
+func (l *lab) lookByManagement(t *testing.T, mode string) {
 	t.Helper()
 	var messages []any
 	request := map[string]any{"count": 1, "ackmode": mode, "encoding": "auto"}
-	l.manage(t, http.MethodPost, request, &messages, "queues", l.Name, queue, "get")
+	l.manage(t, http.MethodPost, request, &messages, "queues", l.Name, "parking", "get")
 	if len(messages) != 1 {
 		t.Fatalf("got %d messages by %s, want 1", len(messages), mode)
 	}

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -38,7 +39,7 @@ func TestFact02HeadersExchangeRoutesByReasonAndPlaceOfDeath(t *testing.T) {
 		l.exchange(t, "dead", "headers")
 		l.queue(t, "work", deadLetters("dead"))
 		l.bind(t, "work", "source", "")
-		for _, headers := range append(matching, other...) {
+		for _, headers := range slices.Concat(matching, other) {
 			l.queue(t, queueFor(headers))
 			l.bind(t, queueFor(headers), "dead", "", whereHeaders(headers))
 		}
@@ -91,7 +92,7 @@ func TestFact03ExchangeOfLastDeathTellsTheAttempt(t *testing.T) {
 			l.exchange(t, "alternate", "fanout")
 			l.exchange(t, "second", "topic", alternate("alternate"))
 			l.exchange(t, "first", "fanout")
-			l.link(t, "second", "first", "")
+			l.link(t, "second", "first")
 			l.queue(t, "work", deadLettersTo("parking"))
 			l.queue(t, "parking")
 			l.bind(t, "work", "second", "by binding")
