@@ -25,7 +25,7 @@ type actor struct {
 // the broker refused, or took and does not show, is tried again once in a
 // while and not at every reading.
 func (r actor) mayAct(key types.NamespacedName, a *assessment) bool {
-	if a.result == nil || len(a.result.Plan) == 0 {
+	if a.result == nil || len(a.result.Plan) == 0 || a.paused() {
 		return false
 	}
 	last, tried := r.attempts.same(key, a)

@@ -3,6 +3,7 @@ package controllers
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
 )
@@ -10,7 +11,11 @@ import (
 // assessment is all that is known of a topic or a subscription at a moment,
 // and what follows from it.
 type assessment struct {
-	view *View
+	// of is the resource.
+	of client.Object
+	// clusterID is the first part of its mark.
+	clusterID string
+	view      *View
 	// problem keeps it from being declared, or established.
 	problem *Problem
 	// topology is nil where the spec could not be compiled.
@@ -31,7 +36,7 @@ func (a *assessment) compare(want *topology.Topology, claims drift.Claims) {
 	a.topology, a.result = want, &result
 }
 
-// ownerMark says whose an object of the broker is.
-func ownerMark(clusterID string, o client.Object) string {
-	return clusterID + "/" + o.GetNamespace() + "/" + o.GetName()
+// paused: whoever is in charge has asked Warren to read only.
+func (a *assessment) paused() bool {
+	return a.of.GetAnnotations()[v1alpha1.PausedAnnotation] == "true"
 }

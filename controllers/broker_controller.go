@@ -91,7 +91,7 @@ func nextReading(v View) time.Duration {
 // problem; the error is for an API server that cannot.
 func (r *BrokerReconciler) read(ctx context.Context, b *v1alpha1.Broker) (View, error) {
 	key := client.ObjectKeyFromObject(b)
-	view := View{SyncPeriod: syncPeriod(b)}
+	view := View{Broker: b, SyncPeriod: syncPeriod(b)}
 
 	config, p, err := r.config(ctx, b)
 	if err != nil {

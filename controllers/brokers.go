@@ -24,6 +24,8 @@ type Session interface {
 // View is what is known of a broker at a moment. It is not changed once it
 // is published; a new reading is a new view.
 type View struct {
+	// Broker as it was when it was read.
+	Broker  *v1alpha1.Broker
 	Session Session
 	// Observation is the last reading, or nil when it failed.
 	Observation *broker.Observation

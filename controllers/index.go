@@ -14,39 +14,60 @@ import (
 const (
 	brokerIndex = "warren.brokerRef"
 	topicIndex  = "warren.topicRefs"
+	// queueIndex finds subscriptions by the queues that they claim.
+	queueIndex = "warren.queues"
 	// requiredIndex finds topics by the subscriptions that they require.
 	requiredIndex = "warren.requiredSubscriptions"
 )
 
-// IndexReferences adds the indexes to the manager's cache.
-func IndexReferences(ctx context.Context, mgr ctrl.Manager) error {
-	indexer := mgr.GetFieldIndexer()
-	if err := indexer.IndexField(ctx, &v1alpha1.ReliableSubscription{}, brokerIndex, func(o client.Object) []string {
+// indexes say by which values a resource is found.
+var indexes = []struct {
+	kind   client.Object
+	name   string
+	values func(client.Object) []string
+}{
+	{&v1alpha1.ReliableSubscription{}, brokerIndex, func(o client.Object) []string {
 		return []string{brokerKey(o.GetNamespace(), o.(*v1alpha1.ReliableSubscription).Spec.BrokerRef).String()}
-	}); err != nil {
-		return err
-	}
-	if err := indexer.IndexField(ctx, &v1alpha1.Topic{}, brokerIndex, func(o client.Object) []string {
+	}},
+	{&v1alpha1.ReliableSubscription{}, queueIndex, func(o client.Object) []string {
+		return claimedQueues(o.(*v1alpha1.ReliableSubscription))
+	}},
+	{&v1alpha1.ReliableSubscription{}, topicIndex, func(o client.Object) []string {
+		return keyStrings(topicKeys(o.(*v1alpha1.ReliableSubscription)))
+	}},
+	{&v1alpha1.Topic{}, brokerIndex, func(o client.Object) []string {
 		return []string{brokerKey(o.GetNamespace(), o.(*v1alpha1.Topic).Spec.BrokerRef).String()}
-	}); err != nil {
-		return err
-	}
-	if err := indexer.IndexField(ctx, &v1alpha1.Topic{}, requiredIndex, func(o client.Object) []string {
-		var keys []string
-		for _, name := range o.(*v1alpha1.Topic).Spec.RequiredSubscriptions {
-			keys = append(keys, client.ObjectKey{Namespace: o.GetNamespace(), Name: name}.String())
+	}},
+	{&v1alpha1.Topic{}, requiredIndex, func(o client.Object) []string {
+		return keyStrings(requiredKeys(o.(*v1alpha1.Topic)))
+	}},
+}
+
+// indexReferences adds the indexes to the manager's cache.
+func indexReferences(ctx context.Context, mgr ctrl.Manager) error {
+	for _, i := range indexes {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, i.kind, i.name, i.values); err != nil {
+			return err
 		}
-		return keys
-	}); err != nil {
-		return err
 	}
-	return indexer.IndexField(ctx, &v1alpha1.ReliableSubscription{}, topicIndex, func(o client.Object) []string {
-		var keys []string
-		for _, key := range topicKeys(o.(*v1alpha1.ReliableSubscription)) {
-			keys = append(keys, key.String())
-		}
-		return keys
-	})
+	return nil
+}
+
+func keyStrings(keys []types.NamespacedName) []string {
+	values := make([]string, 0, len(keys))
+	for _, key := range keys {
+		values = append(values, key.String())
+	}
+	return values
+}
+
+// requiredKeys are the subscriptions that a topic requires by name.
+func requiredKeys(t *v1alpha1.Topic) []types.NamespacedName {
+	keys := make([]types.NamespacedName, 0, len(t.Spec.RequiredSubscriptions))
+	for _, name := range t.Spec.RequiredSubscriptions {
+		keys = append(keys, types.NamespacedName{Namespace: t.Namespace, Name: name})
+	}
+	return keys
 }
 
 // topicKeys are the topics that a subscription names as sources.

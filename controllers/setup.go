@@ -25,7 +25,7 @@ type Options struct {
 
 // Setup adds every reconciler to a manager.
 func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) error {
-	if err := IndexReferences(ctx, mgr); err != nil {
+	if err := indexReferences(ctx, mgr); err != nil {
 		return err
 	}
 	brokers := NewBrokers()

@@ -30,24 +30,24 @@ func firstOf(checks []func(*assessment) *Problem, a *assessment) *Problem {
 	return nil
 }
 
+// trespassing: a name that is wanted belongs to somebody else.
 func trespassing(a *assessment) *Problem {
-	if len(a.result.Trespass) == 0 {
-		return nil
-	}
 	var unmarked, marked []string
 	for _, t := range a.result.Trespass {
 		if t.Owner == "" {
 			unmarked = append(unmarked, t.Object.String())
 		} else {
-			marked = append(marked, t.Object.String())
+			marked = append(marked, fmt.Sprintf("%s belongs to %s", t.Object, trespassOwner(a.clusterID, a.of.GetNamespace(), t)))
 		}
 	}
-	if len(marked) > 0 {
-		return problem(v1alpha1.ReasonConflict,
-			"another resource has declared %s and the name is taken: choose another spec.workQueue.name, or delete the other resource; nothing was changed", list(marked))
+	switch {
+	case len(marked) > 0:
+		return problem(v1alpha1.ReasonConflict, "%s: choose another name, or delete the other resource; nothing was changed", list(marked))
+	case len(unmarked) > 0:
+		return problem(v1alpha1.ReasonNotOwned,
+			"on the broker there is already %s, which Warren did not declare: choose another name, or take it over with adoptionPolicy: Adopt, where Broker.spec.adoption lets namespace %q; nothing was changed", list(unmarked), a.of.GetNamespace())
 	}
-	return problem(v1alpha1.ReasonNotOwned,
-		"on the broker there is already %s, which Warren did not declare: choose another spec.workQueue.name, or take it over with adoptionPolicy: Adopt; nothing was changed", list(unmarked))
+	return nil
 }
 
 func unsafeToAdopt(a *assessment) *Problem {
@@ -96,6 +96,9 @@ func queueUnavailable(a *assessment) *Problem {
 func stillMissing(a *assessment) *Problem {
 	if len(a.result.Missing) == 0 {
 		return nil
+	}
+	if a.paused() {
+		return problem(v1alpha1.ReasonPaused, "annotation %s keeps Warren from declaring what is not on the broker: %s", v1alpha1.PausedAnnotation, list(objectNames(a.result.Missing)))
 	}
 	return problem(v1alpha1.ReasonDeclaring, "not on the broker yet: %s", list(objectNames(a.result.Missing)))
 }

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
-	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
 )
 
@@ -57,7 +56,7 @@ func (r *SubscriptionReconciler) assess(ctx context.Context, sub *v1alpha1.Relia
 	if err != nil || (view == nil && p == nil) {
 		return nil, err
 	}
-	a := &assessment{view: view, problem: p}
+	a := &assessment{of: sub, clusterID: r.ClusterID, view: view, problem: p}
 	if p != nil {
 		return a, nil
 	}
@@ -82,7 +81,19 @@ func (r *SubscriptionReconciler) assess(ctx context.Context, sub *v1alpha1.Relia
 		a.problem = refused(err)
 		return a, nil
 	}
-	a.compare(compiled, drift.Claims{Adopt: sub.Spec.AdoptionPolicy == v1alpha1.AdoptionPolicyAdopt})
+	claims, err := r.claims(ctx, sub, view, sub.Spec.AdoptionPolicy)
+	if err != nil {
+		return nil, err
+	}
+	a.compare(compiled, claims)
+	rival, err := r.contested(ctx, sub, a)
+	if err != nil {
+		return nil, err
+	}
+	if rival != nil {
+		a.problem, a.result.Plan = rival, nil
+		return a, nil
+	}
 	a.problem = firstOf(blockers, a)
 	return a, nil
 }

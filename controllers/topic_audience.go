@@ -41,8 +41,7 @@ func (r *TopicReconciler) audience(ctx context.Context, t *v1alpha1.Topic) (audi
 			counted[client.ObjectKeyFromObject(sub)] = notEstablishedReason(sub)
 		}
 	}
-	for _, name := range t.Spec.RequiredSubscriptions {
-		key := types.NamespacedName{Namespace: t.Namespace, Name: name}
+	for _, key := range requiredKeys(t) {
 		var sub v1alpha1.ReliableSubscription
 		err := r.Client.Get(ctx, key, &sub)
 		switch {

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
-	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
 )
 
@@ -64,7 +63,7 @@ func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*asses
 	if err != nil || (view == nil && p == nil) {
 		return nil, err
 	}
-	a := &assessment{view: view, problem: p}
+	a := &assessment{of: t, clusterID: r.ClusterID, view: view, problem: p}
 	if p != nil {
 		return a, nil
 	}
@@ -77,7 +76,15 @@ func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*asses
 		a.problem = refused(err)
 		return a, nil
 	}
-	a.compare(compiled, drift.Claims{Adopt: t.Spec.AdoptionPolicy != v1alpha1.AdoptionPolicyRefuse})
+	policy := t.Spec.AdoptionPolicy
+	if policy == "" {
+		policy = v1alpha1.AdoptionPolicyAdopt
+	}
+	claims, err := r.claims(ctx, t, view, policy)
+	if err != nil {
+		return nil, err
+	}
+	a.compare(compiled, claims)
 	a.problem = firstOf(topicBlockers, a)
 	return a, nil
 }

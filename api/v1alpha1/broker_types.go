@@ -48,12 +48,50 @@ type BrokerSpec struct {
 	// +kubebuilder:default={from: Same}
 	AllowedNamespaces AllowedNamespaces `json:"allowedNamespaces,omitempty"`
 
+	// adoption says which namespaces may take over what exists on the broker
+	// without an owner's mark (adoptionPolicy: Adopt): on a shared vhost a
+	// tenant must not authorise himself. Default: this Broker's own namespace.
+	// +optional
+	// +kubebuilder:default={from: Same}
+	Adoption AdoptionNamespaces `json:"adoption,omitempty"`
+
+	// acceptedOwners are ids of clusters whose objects this one takes over,
+	// of the same namespace and name: what a lost or replaced cluster left on the
+	// broker. At most 16.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	AcceptedOwners []string `json:"acceptedOwners,omitempty"`
+
 	// syncPeriod is how often the broker is read back, and thus how soon a
 	// change made by hand is seen. 1s to 1h, default 30s.
 	// +optional
 	// +kubebuilder:default="30s"
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s') && duration(self) <= duration('1h')",message="syncPeriod must be from 1s to 1h"
 	SyncPeriod Duration `json:"syncPeriod,omitempty"`
+}
+
+// AdoptionFrom says which namespaces may adopt.
+// +kubebuilder:validation:Enum=None;Same;All;Selector
+type AdoptionFrom string
+
+// AdoptionFromNone lets nobody adopt; the other values are those of NamespacesFrom.
+const AdoptionFromNone AdoptionFrom = "None"
+
+// AdoptionNamespaces says who may take over what is nobody's.
+// +kubebuilder:validation:XValidation:rule="(self.from == 'Selector') == has(self.selector)",message="selector goes with from: Selector, and from: Selector needs a selector"
+type AdoptionNamespaces struct {
+	// from says which namespaces may adopt: None, Same (default: only the
+	// Broker's own), All, or Selector (those whose labels match selector).
+	// +optional
+	// +kubebuilder:default=Same
+	From AdoptionFrom `json:"from,omitempty"`
+
+	// selector chooses namespaces by their labels; only with from: Selector.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
 }
 
 // AMQPEndpoint is where a broker speaks AMQP 0-9-1.

@@ -57,10 +57,18 @@ func (d debianRoot) command(ctx context.Context, n nodeConfig, args ...string) *
 	return cmd
 }
 
-// epmd needs no namespaces: it mounts nothing and starts nothing. Without a
-// PID namespace, as whose first process it would ignore it, SIGTERM ends it.
 func (d debianRoot) epmd(_ string, port int, _ []int) *exec.Cmd {
-	cmd := exec.Command("/usr/bin/epmd", "-port", strconv.Itoa(port), "-address", "127.0.0.1")
+	return d.runEPMD(context.Background(), port, "-address", "127.0.0.1")
+}
+
+func (d debianRoot) askEPMD(ctx context.Context, _ string, port int) *exec.Cmd {
+	return d.runEPMD(ctx, port, "-names")
+}
+
+// runEPMD needs no namespaces: epmd mounts nothing and starts nothing. And as
+// the first process of a PID namespace it would ignore SIGTERM.
+func (d debianRoot) runEPMD(ctx context.Context, port int, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "/usr/bin/epmd", append(args, "-port", strconv.Itoa(port))...)
 	cmd.Dir = "/"
 	cmd.Env = []string{}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: d.root}

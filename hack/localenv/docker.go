@@ -38,6 +38,10 @@ func (d docker) epmd(instance string, port int, ports []int) *exec.Cmd {
 	return exec.Command("docker", args...)
 }
 
+func (d docker) askEPMD(ctx context.Context, instance string, port int) *exec.Cmd {
+	return exec.CommandContext(ctx, "docker", "exec", instance, "epmd", "-port", strconv.Itoa(port), "-names")
+}
+
 func (d docker) server(n nodeConfig) *exec.Cmd {
 	args := []string{
 		"run", "--rm", "--name", n.containerName(), "--network", "container:" + n.instance,

@@ -129,6 +129,10 @@ func (p Parts) include(wanted Parts) bool {
 }
 
 func startEnvironment(ctx context.Context, dir string, parts Parts, progress io.Writer) (*Environment, error) {
+	// Whatever has to be built or fetched says so itself, on lines of its own.
+	if err := Install(ctx, parts.Series...); err != nil {
+		return nil, err
+	}
 	environment := &Environment{Parts: parts, Brokers: map[Series]string{}}
 	begun := report(progress, "control plane")
 	plane, err := StartControlPlane(ctx, filepath.Join(dir, controlPlaneDir),

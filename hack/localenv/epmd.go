@@ -1,6 +1,9 @@
 package localenv
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // epmd is the port mapper that the nodes of one instance share. Each instance
 // has its own: a machine-wide one would outlive us, and would mix up nodes of
@@ -18,8 +21,9 @@ type epmd struct {
 	process *process
 }
 
-// ensure starts it unless it runs.
-func (e *epmd) ensure() error {
+// ensure starts it unless it runs, and waits until it answers: a node that
+// finds none starts one itself.
+func (e *epmd) ensure(ctx context.Context) error {
 	e.mutex.Lock()
 	defer e.mutex.Unlock()
 	if e.process.running() {
@@ -33,7 +37,12 @@ func (e *epmd) ensure() error {
 		detached:  e.detached,
 		endSignal: e.runtime.endSignal(),
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return await(ctx, e.process, func(ctx context.Context) error {
+		return e.runtime.askEPMD(ctx, e.instance, e.port).Run()
+	})
 }
 
 func (e *epmd) stop() error {

@@ -63,8 +63,6 @@ func (n nodeConfig) configLines() []string {
 		fmt.Sprintf("management.tcp.port = %d", n.managementPort),
 		"default_user = " + n.adminUser,
 		"default_pass = " + n.adminPassword,
-		// The admin comes from outside the container where there is one.
-		"loopback_users = none",
 		"disk_free_limit.absolute = 50MB",
 		"log.console = true",
 		"log.file = false",

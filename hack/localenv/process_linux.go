@@ -41,17 +41,16 @@ func startTied(spec processSpec) error {
 }
 
 // startTime identifies a process together with its id, which is used again.
-// It is field 22 of the stat file: clock ticks since boot. The fields are
-// counted from the end of the command's name, which may hold anything.
 func startTime(pid int) (string, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return "", err
 	}
+	// Counted from the end of the command's name, which may hold anything.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	const state, started = 3 - 3, 22 - 3
+	const state, started = 0, 19
 	if len(fields) <= started {
-		return "", fmt.Errorf("/proc/%d/stat: %d fields", pid, len(fields))
+		return "", fmt.Errorf("/proc/%d/stat: %d fields after the name", pid, len(fields))
 	}
 	if string(fields[state]) == "Z" {
 		return "", fmt.Errorf("process %d has ended, and its parent does not care", pid)

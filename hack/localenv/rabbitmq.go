@@ -95,7 +95,7 @@ func (b *RabbitMQ) firstStart(ctx context.Context) error {
 }
 
 func (b *RabbitMQ) start(ctx context.Context) error {
-	if err := b.node.start(); err != nil {
+	if err := b.node.start(ctx); err != nil {
 		return err
 	}
 	return b.awaitReady(ctx)
@@ -149,8 +149,8 @@ func newBroker(n *node) *RabbitMQ {
 	}
 }
 
-func (n *node) start() error {
-	if err := n.epmd.ensure(); err != nil {
+func (n *node) start(ctx context.Context) error {
+	if err := n.epmd.ensure(ctx); err != nil {
 		return err
 	}
 	var err error

@@ -17,6 +17,8 @@ type brokerRuntime interface {
 	// It starts first, and ports are all ports of the instance that are to be
 	// reached from this machine.
 	epmd(instance string, port int, ports []int) *exec.Cmd
+	// askEPMD succeeds as soon as that epmd answers.
+	askEPMD(ctx context.Context, instance string, port int) *exec.Cmd
 	// server is a node in the foreground.
 	server(n nodeConfig) *exec.Cmd
 	// tool is one of the command line tools, for a node that runs.

@@ -47,6 +47,7 @@ func counters(q topology.SeenQueue) string {
 
 func TestCounters(t *testing.T) {
 	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
+		t.Parallel()
 		v := b.NewVhost(t)
 		s := newSession(t, configOf(v), Options{})
 		mustDeclare(t, s,
@@ -76,6 +77,7 @@ func TestCounters(t *testing.T) {
 
 func TestFreshCounters(t *testing.T) {
 	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
+		t.Parallel()
 		v := b.NewVhost(t)
 		var asked requests
 		s := newSession(t, configOf(v), Options{OnRequest: asked.record})
@@ -87,7 +89,6 @@ func TestFreshCounters(t *testing.T) {
 		mustDeclare(t, s, quorum("work", nil), quorum("other", nil))
 		publish(t, v, "", "work", 5)
 		publish(t, v, "", "other", 5)
-		asked.take()
 		seen := fresh()
 		if got, want := counters(seen.Queues["work"]), "messages ?, ready 5, unacknowledged ?, dead-lettering ?, delayed ?, consumers 0"; got != want {
 			t.Errorf("at once: %s, want %s", got, want)
@@ -95,13 +96,7 @@ func TestFreshCounters(t *testing.T) {
 		if got := seen.Queues["other"].Ready; got != nil {
 			t.Errorf("a queue that was not chosen has %d ready", *got)
 		}
-		inspected := 0
-		for _, operation := range asked.take() {
-			if operation == "inspect_queue" {
-				inspected++
-			}
-		}
-		if inspected != 1 {
+		if inspected := asked.count("inspect_queue"); inspected != 1 {
 			t.Errorf("%d queues were asked, want 1", inspected)
 		}
 		eventually(t, waitForBroker, func() string {
@@ -115,6 +110,7 @@ func TestFreshCounters(t *testing.T) {
 }
 
 func TestDelayedAreCounted(t *testing.T) {
+	t.Parallel()
 	v := localenv.Broker(t, localenv.Series43).NewVhost(t)
 	s := newSession(t, configOf(v), Options{})
 	mustDeclare(t, s, quorum("work", topology.Arguments{"x-delayed-retry-type": "all", "x-delayed-retry-min": int64(600_000)}))

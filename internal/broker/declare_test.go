@@ -159,13 +159,7 @@ func TestDeclareErrors(t *testing.T) {
 				}
 			})
 		}
-		connects := 0
-		for _, operation := range asked.take() {
-			if operation == "connect" {
-				connects++
-			}
-		}
-		if connects != 1 {
+		if connects := asked.count("connect"); connects != 1 {
 			t.Errorf("%d connections were made: an error about one object must not end the connection of all", connects)
 		}
 	})

@@ -126,6 +126,19 @@ func (r *requests) record(operation string, _ time.Duration, _ error) {
 	r.operations = append(r.operations, operation)
 }
 
+// count tells how many of an operation were recorded.
+func (r *requests) count(operation string) int {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	n := 0
+	for _, o := range r.operations {
+		if o == operation {
+			n++
+		}
+	}
+	return n
+}
+
 // take returns what was recorded since the last time.
 func (r *requests) take() []string {
 	r.mutex.Lock()

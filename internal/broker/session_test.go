@@ -18,19 +18,19 @@ import (
 )
 
 func TestManyDeclareAtOnce(t *testing.T) {
-	const subscriptions = 200
+	const declarers, queues = 200, 20
 	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
 		var asked requests
 		s := newSession(t, configOf(b.NewVhost(t)), Options{OnRequest: asked.record, RequestTimeout: time.Minute})
 		var group sync.WaitGroup
-		errs := make(chan error, subscriptions)
-		for i := range subscriptions {
+		errs := make(chan error, declarers)
+		for i := range declarers {
 			group.Go(func() {
-				name := fmt.Sprint("q", i)
+				exchange, queue := fmt.Sprint("x", i), fmt.Sprint("q", i%queues)
 				errs <- s.Declare(t.Context(), []topology.Object{
-					topology.Exchange{Name: name, Type: topology.Fanout},
-					quorum(name, nil),
-					topology.Binding{Source: name, Destination: name, DestinationKind: topology.KindQueue},
+					topology.Exchange{Name: exchange, Type: topology.Fanout},
+					quorum(queue, nil),
+					topology.Binding{Source: exchange, Destination: queue, DestinationKind: topology.KindQueue},
 				})
 			})
 		}
@@ -39,21 +39,20 @@ func TestManyDeclareAtOnce(t *testing.T) {
 		for err := range errs {
 			must(t, err)
 		}
-		connects := 0
-		for _, operation := range asked.take() {
-			if operation == "connect" {
-				connects++
-			}
-		}
-		if connects != 1 {
+		if connects := asked.count("connect"); connects != 1 {
 			t.Errorf("%d connections were made", connects)
 		}
 		if channels := cap(s.liveLink().slots); channels != maxChannels {
 			t.Errorf("up to %d channels, want %d", channels, maxChannels)
 		}
 		got := mustObserve(t, s).Snapshot
-		if len(got.Queues) != subscriptions {
-			t.Errorf("%d queues, want %d", len(got.Queues), subscriptions)
+		for i := range declarers {
+			if exchange := fmt.Sprint("x", i); len(got.BindingsFrom(exchange)) != 1 {
+				t.Errorf("exchange %q has the bindings %v", exchange, got.BindingsFrom(exchange))
+			}
+		}
+		if len(got.Queues) != queues {
+			t.Errorf("%d queues, want %d", len(got.Queues), queues)
 		}
 	})
 }

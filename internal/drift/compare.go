@@ -11,6 +11,9 @@ import (
 type Claims struct {
 	// Adopt: what bears no mark may be claimed.
 	Adopt bool
+	// Inherited marks count as the topology's own: those of clusters whose
+	// objects this one takes over.
+	Inherited []string
 	// Abandoned tells whether a foreign mark's resource no longer exists in
 	// this cluster, so that the object may be claimed as if it bore none.
 	Abandoned func(owner string) bool
@@ -69,6 +72,7 @@ func Compare(want *topology.Topology, seen *topology.Snapshot, claims Claims) Re
 	for _, o := range want.Objects {
 		c.compare(o)
 	}
+	c.findUnexpectedBindings()
 	c.sortDifferences()
 	c.result.Unproved = unproved(want, seen)
 	c.result.Plan = c.plan()
@@ -101,11 +105,17 @@ func (c *comparison) missing(o topology.Object) { c.result.Missing = append(c.re
 // notes the trespass if not.
 func (c *comparison) ours(o topology.Object, mark string) bool {
 	abandoned := c.claims.Abandoned != nil && mark != "" && c.claims.Abandoned(mark)
-	if mark == c.want.Owner || (c.claims.Adopt && (mark == "" || abandoned)) {
+	if c.isOwn(mark) || (c.claims.Adopt && (mark == "" || abandoned)) {
 		return true
 	}
 	c.result.Trespass = append(c.result.Trespass, Trespass{Object: o, Owner: mark})
 	return false
+}
+
+// isOwn tells whether a mark is this resource's, under this cluster's id or
+// one that it inherits from.
+func (c *comparison) isOwn(mark string) bool {
+	return mark == c.want.Owner || slices.Contains(c.claims.Inherited, mark)
 }
 
 func (c *comparison) compareBinding(b topology.Binding) {
@@ -125,20 +135,6 @@ func (c *comparison) declares(exchange string) bool {
 		e, ok := o.(topology.Exchange)
 		return ok && e.Name == exchange
 	})
-}
-
-func (c *comparison) comparePolicy(p topology.Policy) {
-	for _, seen := range c.seen.Policies {
-		if seen.Name == p.Name && samePolicy(seen, p) {
-			return
-		}
-	}
-	c.missing(p)
-}
-
-func samePolicy(a, b topology.Policy) bool {
-	return a.Pattern == b.Pattern && a.Priority == b.Priority && a.ApplyTo == b.ApplyTo &&
-		topology.EqualArguments(a.Definition, b.Definition)
 }
 
 // sortDifferences puts the unsafe ones first, and among them the queue type:

@@ -19,7 +19,7 @@ func (c *comparison) compareExchange(e topology.Exchange) {
 	differs := func(field, desired, observed, remedy string) {
 		c.result.Differences = append(c.result.Differences, Difference{
 			Cause:   CauseImmutable,
-			Adopted: seen.Arguments.Owner() != c.want.Owner,
+			Adopted: !c.isOwn(seen.Arguments.Owner()),
 			DriftEntry: v1alpha1.DriftEntry{
 				Object: e.String(), Field: field, Desired: desired, Observed: observed,
 				Impact: v1alpha1.ImpactUnsafe, Remedy: remedy,

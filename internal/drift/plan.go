@@ -101,7 +101,7 @@ func (c *comparison) obsolete() (early, late []topology.Binding) {
 		}
 	}
 	for _, b := range c.seen.BindingsTo(topology.KindQueue, n.Work) {
-		if b.Arguments.Owner() == c.want.Owner && !c.wanted(b) {
+		if c.isOwn(b.Arguments.Owner()) && !c.wanted(b) {
 			late = append(late, b)
 		}
 	}
@@ -122,14 +122,14 @@ func (c *comparison) madeByUs(b topology.Binding) bool {
 		return c.want.Names.OwnsExchange(b.Destination)
 	}
 	queue, there := c.seen.Queues[b.Destination]
-	return there && queue.Arguments.Owner() == c.want.Owner
+	return there && c.isOwn(queue.Arguments.Owner())
 }
 
 // drained lists wait queues of an earlier ladder that have nothing left.
 func (c *comparison) drained() []string {
 	var names []string
 	for name, q := range c.seen.Queues {
-		if c.want.Names.Work == "" || !c.want.Names.IsWait(name) || q.Arguments.Owner() != c.want.Owner || c.declaresQueue(name) {
+		if c.want.Names.Work == "" || !c.want.Names.IsWait(name) || !c.isOwn(q.Arguments.Owner()) || c.declaresQueue(name) {
 			continue
 		}
 		since := q.Trouble.DrainedSince

@@ -138,7 +138,7 @@ func (c *comparison) policyIsOurs(q topology.Queue, seen topology.SeenQueue) boo
 func (c *comparison) differs(q topology.Queue, seen topology.SeenQueue, cause Cause, entry v1alpha1.DriftEntry) {
 	entry.Object = q.String()
 	c.result.Differences = append(c.result.Differences, Difference{
-		DriftEntry: entry, Cause: cause, Adopted: seen.Arguments.Owner() != c.want.Owner,
+		DriftEntry: entry, Cause: cause, Adopted: !c.isOwn(seen.Arguments.Owner()),
 	})
 }
 

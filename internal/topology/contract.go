@@ -15,7 +15,7 @@ func (c *compiler) contract(r Retry) string {
 	s = append(s, c.rejectSentence(r))
 	s = append(s, c.requeueSentences()...)
 	s = append(s,
-		fmt.Sprintf("A crash, a closed channel or a lost connection redelivers at once, also what was prefetched, and parks over %d of them (deliveryLimit).", c.limit),
+		c.crashSentence(),
 		c.deadlineSentence(),
 		fmt.Sprintf("To park at once, publish to exchange %q with publisher confirms, with the delivery's routing key, without expiration, CC and user-id, with the headers warren-parked-reason and warren-parked-at, then ack.", c.names.Park()),
 		"To stop, cancel the consumer, await cancel-ok, ack what is held, then close: acks followed at once by a close come back.",
@@ -50,6 +50,23 @@ func (c *compiler) requeueSentences() []string {
 		}
 	}
 	return []string{reject, nack}
+}
+
+// crashSentence: from 4.3 on returns from a wait queue add to the same count,
+// and native retry delays what a crash gives back.
+func (c *compiler) crashSentence() string {
+	back, counted := "redelivers at once", ""
+	switch s := c.strategy.(type) {
+	case backoff, fixedDelay:
+		if c.in.Broker.CarriesDeliveryCount() {
+			counted = ", the returns after a delay counted in"
+		}
+	case native:
+		if s.on != v1alpha1.NativeRetryOnReturned {
+			back = "comes back after such a delay"
+		}
+	}
+	return fmt.Sprintf("A crash, a closed channel or a lost connection %s, also what was prefetched, and parks over %d of them%s (deliveryLimit).", back, c.limit, counted)
 }
 
 // deadlineSentence: from 4.3 on a message whose consumer hangs is taken back

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
 	"github.com/warren-mq/warren/hack/localenv"
 )
 
@@ -26,6 +29,8 @@ const (
 type operator struct {
 	plane   *localenv.ControlPlane
 	kubectl kubectl
+	// api is for polling: a kubectl for each look would take the machine's time.
+	api rest.Interface
 	// kubeconfig is that of its ServiceAccount.
 	kubeconfig string
 	// metrics and health are the addresses of its endpoints.
@@ -69,9 +74,14 @@ var startSharedOperator = sync.OnceValues(func() (*operator, error) {
 
 // install does what the README says: kubectl apply -k config/default.
 func install(ctx context.Context, plane *localenv.ControlPlane, dir string) (*operator, error) {
+	clients, err := kubernetes.NewForConfig(plane.Config)
+	if err != nil {
+		return nil, err
+	}
 	o := &operator{
 		plane:      plane,
 		kubectl:    kubectl{path: plane.KubectlPath, kubeconfig: plane.Kubeconfig},
+		api:        clients.Discovery().RESTClient(),
 		kubeconfig: filepath.Join(dir, "operator.kubeconfig"),
 		dir:        dir,
 	}
@@ -84,11 +94,24 @@ func install(ctx context.Context, plane *localenv.ControlPlane, dir string) (*op
 // repository is where this package lies in.
 const repository = "../.."
 
-// start builds the binary and runs it until it says that it is ready.
+// buildWarren builds the binary that all tests run.
+var buildWarren = sync.OnceValues(func() (string, error) {
+	dir, err := localenv.SharedDir()
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "warren")
+	if out, err := exec.Command("go", "build", "-o", binary, repository).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return binary, nil
+})
+
+// start runs the binary until it says that it is ready.
 func (o *operator) start(ctx context.Context, flags ...string) error {
-	binary := filepath.Join(o.dir, "warren")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, repository).CombinedOutput(); err != nil {
-		return fmt.Errorf("build: %w\n%s", err, out)
+	binary, err := buildWarren()
+	if err != nil {
+		return err
 	}
 	ports, err := localenv.FreePorts(2)
 	if err != nil {
@@ -128,6 +151,9 @@ func (o *operator) awaitReady(ctx context.Context) error {
 
 // log is what the operator has written.
 func (o *operator) log() string {
+	if o.process == nil {
+		return ""
+	}
 	content, err := os.ReadFile(o.process.LogPath())
 	if err != nil {
 		return err.Error()

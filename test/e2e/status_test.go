@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -28,13 +29,18 @@ type object struct {
 	} `json:"status"`
 }
 
-// read decodes a resource, as kubectl gets it.
+// plurals of the short names that tests use.
+var plurals = map[string]string{"rsub": "reliablesubscriptions", "topic": "topics", "broker": "brokers"}
+
+// read decodes a resource ("rsub/billing").
 func (w *tenant) read(resource string, into any) error {
-	out, err := w.kubectl.run(w.t.Context(), "", "get", "-n", w.namespace, resource, "-o", "json")
+	kind, name, _ := strings.Cut(resource, "/")
+	content, err := w.api.Get().AbsPath("apis", v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version,
+		"namespaces", w.namespace, plurals[kind], name).DoRaw(w.t.Context())
 	if err != nil {
-		return fmt.Errorf("get %s: %w\n%s", resource, err, out)
+		return fmt.Errorf("get %s: %w", resource, err)
 	}
-	return json.Unmarshal([]byte(out), into)
+	return json.Unmarshal(content, into)
 }
 
 // subscription reads a ReliableSubscription.
@@ -69,15 +75,19 @@ func (e expected) check(o object) error {
 	return nil
 }
 
-// await polls a resource ("rsub/billing") until it has a condition.
-func (w *tenant) await(resource string, want expected) {
+// await polls a resource ("rsub/billing") until it has conditions, all of them at once.
+func (w *tenant) await(resource string, want ...expected) {
 	w.t.Helper()
 	amqptest.Eventually(w.t, within, func() error {
 		var o object
 		if err := w.read(resource, &o); err != nil {
 			return err
 		}
-		return want.check(o)
+		var errs []error
+		for _, e := range want {
+			errs = append(errs, e.check(o))
+		}
+		return errors.Join(errs...)
 	})
 }
 
@@ -85,4 +95,25 @@ func (w *tenant) await(resource string, want expected) {
 func (w *tenant) awaitReady(resource string) {
 	w.t.Helper()
 	w.await(resource, expected{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue})
+}
+
+// stalled and helpsItself say what condition Stalled must be.
+const (
+	stalled     = metav1.ConditionTrue
+	helpsItself = metav1.ConditionFalse
+)
+
+// blocked are the conditions of a subscription that is not established: Ready
+// says what Established says, and Stalled whether time can help.
+func blocked(status metav1.ConditionStatus, reason, message string, stall metav1.ConditionStatus, inSync expected) []expected {
+	stallReason := v1alpha1.ReasonHelpsItself
+	if stall == stalled {
+		stallReason = reason
+	}
+	return []expected{
+		{v1alpha1.ConditionReady, status, reason, message},
+		{v1alpha1.ConditionEstablished, status, reason, message},
+		{v1alpha1.ConditionStalled, stall, stallReason, ""},
+		inSync,
+	}
 }

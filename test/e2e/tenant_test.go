@@ -2,13 +2,15 @@ package e2e
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
-	"sigs.k8s.io/yaml"
-
+	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	amqp "github.com/rabbitmq/amqp091-go"
+	"sigs.k8s.io/yaml"
 
 	"github.com/warren-mq/warren/hack/localenv"
 )
@@ -32,7 +34,12 @@ func forEachBroker(t *testing.T, test func(t *testing.T, w *tenant)) {
 // newTenant makes the namespace, the vhost, and the Broker, whose sync period is 1 s.
 func newTenant(t testing.TB, b *localenv.RabbitMQ) *tenant {
 	t.Helper()
-	w := &tenant{operator: sharedOperator(t), t: t, namespace: "t-" + strings.ToLower(rand.Text()[:10]), vhost: b.NewVhost(t)}
+	return newTenantOf(t, sharedOperator(t), b)
+}
+
+func newTenantOf(t testing.TB, o *operator, b *localenv.RabbitMQ) *tenant {
+	t.Helper()
+	w := &tenant{operator: o, t: t, namespace: "t-" + strings.ToLower(rand.Text()[:10]), vhost: b.NewVhost(t)}
 	w.apply(`
 apiVersion: v1
 kind: Namespace
@@ -42,6 +49,7 @@ metadata: {name: ` + w.namespace + `}`)
 		if t.Failed() {
 			t.Logf("what is in namespace %s:\n%s", w.namespace, w.mustKubectl("get", "warren", "-n", w.namespace, "-o", "yaml"))
 		}
+		w.assertNoSecretShown(w.vhost.Operator)
 		w.mustKubectl("delete", "rsub,topic,broker", "--all", "-n", w.namespace, "--wait=false")
 	})
 	return w
@@ -101,6 +109,45 @@ func (w *tenant) mustKubectl(args ...string) string {
 		w.t.Errorf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
+}
+
+// assertNoSecretShown looks for a password in all that people get to see:
+// statuses, Events and the operator's log.
+func (w *tenant) assertNoSecretShown(user localenv.User) {
+	w.t.Helper()
+	shown := map[string]string{
+		"status or Event": w.mustKubectl("get", "warren,events.events.k8s.io", "-n", w.namespace, "-o", "yaml"),
+		"line of the log": w.log(),
+	}
+	encode := base64.StdEncoding.EncodeToString
+	for _, form := range []string{
+		user.Password, url.QueryEscape(user.Password), url.PathEscape(user.Password),
+		encode([]byte(user.Password)), encode([]byte(user.Name + ":" + user.Password)),
+	} {
+		for where, text := range shown {
+			if strings.Contains(text, form) {
+				w.t.Errorf("a %s shows the password of user %q, as %q", where, user.Name, form)
+			}
+		}
+	}
+}
+
+// in gives the tenant to a subtest.
+func (w *tenant) in(t testing.TB) *tenant {
+	sub := *w
+	sub.t = t
+	return &sub
+}
+
+// management is the broker's administrator.
+func (w *tenant) management() *rabbithole.Client {
+	w.t.Helper()
+	b := w.vhost.Broker
+	client, err := rabbithole.NewClient(b.ManagementURL(), b.AdminUser, b.AdminPassword)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return client
 }
 
 // publisher and consumer are applications: their user has no tag.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +16,7 @@ func newInstall() *cobra.Command {
 		Short: "Build and install everything, so that later starts are quick",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return localenv.Install(cmd.Context())
+			return localenv.Install(cmd.Context(), localenv.AllSeries()...)
 		},
 	}
 }
@@ -69,10 +70,10 @@ func addDir(cmd *cobra.Command, dir *string) {
 }
 
 func describe(out io.Writer, environment *localenv.Environment, dir string) {
-	fmt.Fprintf(out, "kubeconfig    %s\n", environment.Kubeconfig)
-	fmt.Fprintf(out, "kubectl       %s\n", environment.KubectlPath)
+	fmt.Fprintln(out, "kubeconfig    ", environment.Kubeconfig)
+	fmt.Fprintln(out, "kubectl       ", environment.KubectlPath)
 	for _, series := range environment.Parts.Series {
-		fmt.Fprintf(out, "RabbitMQ %s  %s\n", series, environment.Brokers[series])
+		fmt.Fprintln(out, "RabbitMQ", series, " ", environment.Brokers[series])
 	}
-	fmt.Fprintf(out, "as variables  %s/env\n", dir)
+	fmt.Fprintln(out, "as variables  ", filepath.Join(dir, "env"))
 }
