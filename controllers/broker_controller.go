@@ -77,12 +77,17 @@ func (r *BrokerReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 	if err := r.report(ctx, &b, view); err != nil {
 		return reconcile.Result{}, err
 	}
-	return reconcile.Result{RequeueAfter: nextReading(view)}, nil
+	return reconcile.Result{RequeueAfter: r.nextReading(req.NamespacedName, view)}, nil
 }
 
-func nextReading(v View) time.Duration {
-	if v.Problem != nil {
+// nextReading is when a broker is read again. A new queue has no counters for
+// some seconds: they are not left unknown for a whole sync period.
+func (r *BrokerReconciler) nextReading(key types.NamespacedName, v View) time.Duration {
+	switch {
+	case v.Problem != nil:
 		return min(v.SyncPeriod, retryDead)
+	case r.Brokers.justWritten(key):
+		return min(v.SyncPeriod, statisticsInterval+time.Second)
 	}
 	return v.SyncPeriod
 }

@@ -40,6 +40,8 @@ type View struct {
 type Brokers struct {
 	mu    sync.RWMutex
 	views map[types.NamespacedName]View
+	// kickedAt is when a reading was last asked for.
+	kickedAt map[types.NamespacedName]time.Time
 
 	// changed tells the reconcilers of topics and subscriptions that there is a new view.
 	changed []chan keyEvent
@@ -50,8 +52,9 @@ type Brokers struct {
 // NewBrokers makes an empty set.
 func NewBrokers() *Brokers {
 	return &Brokers{
-		views:  map[types.NamespacedName]View{},
-		kicked: make(chan keyEvent, 1024),
+		views:    map[types.NamespacedName]View{},
+		kickedAt: map[types.NamespacedName]time.Time{},
+		kicked:   make(chan keyEvent, 1024),
 	}
 }
 
@@ -65,7 +68,17 @@ func (b *Brokers) Get(key types.NamespacedName) (View, bool) {
 
 // Kick asks for a new reading soon: something was written to the broker, or it refused.
 func (b *Brokers) Kick(key types.NamespacedName) {
+	b.mu.Lock()
+	b.kickedAt[key] = time.Now()
+	b.mu.Unlock()
 	b.kicked <- keyEvent{Object: key}
+}
+
+// justWritten tells whether the counters of what was last declared may not be there yet.
+func (b *Brokers) justWritten(key types.NamespacedName) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return time.Since(b.kickedAt[key]) < statisticsInterval
 }
 
 // subscribe gives a channel that gets the key of every Broker with a new view.
@@ -86,6 +99,7 @@ func (b *Brokers) publish(key types.NamespacedName, v View) {
 func (b *Brokers) forget(key types.NamespacedName) {
 	b.mu.Lock()
 	delete(b.views, key)
+	delete(b.kickedAt, key)
 	b.mu.Unlock()
 	b.notify(key)
 }

@@ -16,6 +16,7 @@ type lookup struct {
 	// namespaces reads the labels of namespaces.
 	namespaces client.Reader
 	brokers    *Brokers
+	clusterID  string
 }
 
 // view gives the last reading of the Broker that a resource refers to.

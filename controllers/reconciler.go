@@ -33,7 +33,7 @@ type reconciler struct {
 }
 
 func (r *reconciler) lookup() lookup {
-	return lookup{client: r.Client, namespaces: r.Namespaces, brokers: r.Brokers}
+	return lookup{client: r.Client, namespaces: r.Namespaces, brokers: r.Brokers, clusterID: r.ClusterID}
 }
 
 // controllerOf watches a kind, and what all kinds depend on: the Broker that

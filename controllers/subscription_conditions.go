@@ -37,6 +37,8 @@ func setInSync(set *conditionSet, a *assessment) {
 	switch {
 	case a.result == nil || len(a.result.Trespass) > 0:
 		set.set(v1alpha1.ConditionInSync, metav1.ConditionUnknown, a.problem.Reason, "nothing was compared")
+	case len(a.result.Differences) == 0 && a.problem != nil && len(a.result.Unavailable) == 0:
+		set.set(v1alpha1.ConditionInSync, metav1.ConditionFalse, a.problem.Reason, "not everything is declared and bound as the spec says: see condition Established")
 	case len(a.result.Differences) == 0:
 		set.set(v1alpha1.ConditionInSync, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, "the broker has what the spec says")
 	default:

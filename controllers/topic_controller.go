@@ -90,10 +90,11 @@ func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*asses
 }
 
 // topicBlockers are the reasons why a topic's exchange is not declared.
-var topicBlockers = []func(*assessment) *Problem{trespassing, unsafeToAdopt, exchangeMismatch, queueUnavailable, stillMissing}
+var topicBlockers = []func(*assessment) *Problem{trespassing, exchangeMismatch, queueUnavailable, stillMissing}
 
-// exchangeMismatch: an exchange of ours, of an earlier Topic of the same
-// name say, that cannot become what the spec says.
+// exchangeMismatch: what is there, be it somebody's or an earlier Topic's of
+// the same name, cannot become what the spec says. A Topic has no
+// status.drift, so the remedy is told here.
 func exchangeMismatch(a *assessment) *Problem {
 	for _, d := range a.result.Differences {
 		if d.Unsafe() {

@@ -36,6 +36,10 @@ func TestBrokerAcceptances(t *testing.T) {
 		{"an empty selector chooses all", `allowedNamespaces: {from: Selector, selector: {}}`},
 		{"nothing said about who may use it", `allowedNamespaces: {}`},
 
+		{"nobody may adopt", `adoption: {from: None}`},
+		{"whoever bears a label may adopt", `adoption: {from: Selector, selector: {matchLabels: {platform: "yes"}}}`},
+		{"what lost clusters left is taken over", `acceptedOwners: [` + numbered("cluster-", 16) + `]`},
+
 		{"the shortest sync period", `syncPeriod: 1s`},
 		{"the longest sync period", `syncPeriod: 1h`},
 		{"a spelling that is not the normal form", `syncPeriod: 5m0s`},
@@ -74,6 +78,13 @@ var brokerRefusals = []refusal{
 	{"a selector beside All would be ignored", `allowedNamespaces: {from: All, selector: {}}`, "spec.allowedNamespaces", selector},
 	{"Selector without one", `allowedNamespaces: {from: Selector}`, "spec.allowedNamespaces", selector},
 	{"there is no such choice", `allowedNamespaces: {from: Everybody}`, "spec.allowedNamespaces.from", `Unsupported value: "Everybody": supported values: "Same", "All", "Selector"`},
+
+	{"adoption by a selector without one", `adoption: {from: Selector}`, "spec.adoption", selector},
+	{"a selector beside None would be ignored", `adoption: {from: None, selector: {}}`, "spec.adoption", selector},
+	{"there is no such choice of who adopts", `adoption: {from: Nobody}`, "spec.adoption.from", `Unsupported value: "Nobody": supported values: "None", "Same", "All", "Selector"`},
+	{"more lost clusters than fit", `acceptedOwners: [` + numbered("cluster-", 17) + `]`, "spec.acceptedOwners", "Too many: 17: must have at most 16 items"},
+	{"the same lost cluster twice", `acceptedOwners: [a, b, a]`, "spec.acceptedOwners[2]", `Duplicate value: "a"`},
+	{"a lost cluster has an id", `acceptedOwners: [""]`, "spec.acceptedOwners[0]", "should be at least 1 chars long"},
 
 	{"reading back without a pause", `syncPeriod: 500ms`, "spec.syncPeriod", syncRange},
 	{"reading back too seldom", `syncPeriod: 1h1s`, "spec.syncPeriod", syncRange},

@@ -18,11 +18,13 @@ func TestDefaults(t *testing.T) {
 		{"a Broker", "Broker", ``, `
 vhost: /
 allowedNamespaces: {from: Same}
+adoption: {from: Same}
 syncPeriod: 30s`},
 		{"a Broker that trusts an authority of its own", "Broker", `tls: {caSecretRef: {name: ca}}`, `
 tls: {caSecretRef: {name: ca, key: ca.crt}}
 vhost: /
 allowedNamespaces: {from: Same}
+adoption: {from: Same}
 syncPeriod: 30s`},
 		{"a Topic", "Topic", ``, `
 type: topic

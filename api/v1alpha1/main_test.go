@@ -5,14 +5,19 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/warren-mq/warren/hack/localenv"
 )
 
-func TestMain(m *testing.M) { localenv.Main(m) }
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // of envtest, which installs the CRDs
+	localenv.Main(m)
+}
 
 // cluster is a real API server that knows Warren's kinds.
 type cluster struct {

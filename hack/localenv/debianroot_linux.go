@@ -68,7 +68,8 @@ func (d debianRoot) askEPMD(ctx context.Context, _ string, port int) *exec.Cmd {
 // runEPMD needs no namespaces: epmd mounts nothing and starts nothing. And as
 // the first process of a PID namespace it would ignore SIGTERM.
 func (d debianRoot) runEPMD(ctx context.Context, port int, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "/usr/bin/epmd", append(args, "-port", strconv.Itoa(port))...)
+	args = append([]string{"-port", strconv.Itoa(port)}, args...)
+	cmd := exec.CommandContext(ctx, "/usr/bin/epmd", args...)
 	cmd.Dir = "/"
 	cmd.Env = []string{}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: d.root}

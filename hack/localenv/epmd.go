@@ -2,6 +2,7 @@ package localenv
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -41,7 +42,10 @@ func (e *epmd) ensure(ctx context.Context) error {
 		return err
 	}
 	return await(ctx, e.process, func(ctx context.Context) error {
-		return e.runtime.askEPMD(ctx, e.instance, e.port).Run()
+		if out, err := e.runtime.askEPMD(ctx, e.instance, e.port).CombinedOutput(); err != nil {
+			return fmt.Errorf("epmd does not answer: %w: %s", err, out)
+		}
+		return nil
 	})
 }
 

@@ -3,6 +3,8 @@ package broker
 import (
 	"time"
 
+	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
+
 	"github.com/warren-mq/warren/internal/topology"
 )
 
@@ -15,10 +17,10 @@ func (r *lists) snapshot(takenAt time.Time, version topology.Version) *topology.
 		Exchanges: make(map[string]topology.SeenExchange, len(r.exchanges)),
 	}
 	for _, p := range r.policies {
-		s.Policies = append(s.Policies, topology.Policy{Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo, Priority: p.Priority, Definition: arguments(p.Definition)})
+		s.Policies = append(s.Policies, policyOf(p))
 	}
 	for _, p := range r.operatorPolicies {
-		s.OperatorPolicies = append(s.OperatorPolicies, topology.Policy{Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo, Priority: p.Priority, Definition: arguments(p.Definition)})
+		s.OperatorPolicies = append(s.OperatorPolicies, policyOf(rabbithole.Policy(p)))
 	}
 	for _, e := range r.exchanges {
 		s.Exchanges[e.Name] = topology.SeenExchange{
@@ -29,6 +31,10 @@ func (r *lists) snapshot(takenAt time.Time, version topology.Version) *topology.
 	s.SetBindings(r.topologyBindings())
 	r.addQueues(s)
 	return s
+}
+
+func policyOf(p rabbithole.Policy) topology.Policy {
+	return topology.Policy{Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo, Priority: p.Priority, Definition: arguments(p.Definition)}
 }
 
 // topologyBindings leaves out those of the default exchange: every queue has one.

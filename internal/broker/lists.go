@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"net/url"
+	"slices"
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	"golang.org/x/sync/errgroup"
@@ -42,52 +43,50 @@ func (m *management) readLists(ctx context.Context) (*lists, error) {
 	if err := m.checkTags(ctx); err != nil {
 		return nil, err
 	}
-	vhost := m.peer.config.Vhost
-	queues := "queues/" + url.PathEscape(vhost)
 	r := &lists{}
+	queues := "queues/" + url.PathEscape(m.peer.config.Vhost)
+	definitions := url.Values{"disable_stats": {"true"}, "columns": {queueColumns}}
+	statistics := url.Values{"columns": {statisticsColumns}}
+
 	group, groupCtx := errgroup.WithContext(ctx)
 	read := func(f func(ctx context.Context) error) { group.Go(func() error { return f(groupCtx) }) }
-
 	read(func(ctx context.Context) error {
 		return m.get(ctx, task{op: "list nodes"}, "nodes", url.Values{"columns": {nodeColumns}}, &r.nodes)
 	})
 	read(func(ctx context.Context) error {
-		query := url.Values{"disable_stats": {"true"}, "columns": {queueColumns}}
-		return m.get(ctx, task{op: "list queues"}, queues, query, &r.queues)
+		return m.get(ctx, task{op: "list queues"}, queues, definitions, &r.queues)
 	})
 	read(func(ctx context.Context) error {
-		return m.get(ctx, task{op: "list queue statistics"}, queues, url.Values{"columns": {statisticsColumns}}, &r.statistics)
+		return m.get(ctx, task{op: "list queue statistics"}, queues, statistics, &r.statistics)
 	})
-	read(func(ctx context.Context) (err error) {
-		r.exchanges, err = list(ctx, m, "exchanges", func(c *rabbithole.Client) ([]rabbithole.ExchangeInfo, error) { return c.ListExchangesIn(vhost) })
-		return err
-	})
-	read(func(ctx context.Context) (err error) {
-		r.bindings, err = list(ctx, m, "bindings", func(c *rabbithole.Client) ([]rabbithole.BindingInfo, error) { return c.ListBindingsIn(vhost) })
-		return err
-	})
-	read(func(ctx context.Context) (err error) {
-		r.policies, err = list(ctx, m, "policies", func(c *rabbithole.Client) ([]rabbithole.Policy, error) { return c.ListPoliciesIn(vhost) })
-		return err
-	})
+	read(listInto(m, "exchanges", (*rabbithole.Client).ListExchangesIn, &r.exchanges))
+	read(listInto(m, "bindings", (*rabbithole.Client).ListBindingsIn, &r.bindings))
+	read(listInto(m, "policies", (*rabbithole.Client).ListPoliciesIn, &r.policies))
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return r, m.readOperatorPolicies(ctx, r)
+	if !r.needsOperatorPolicies() {
+		return r, nil
+	}
+	return r, listInto(m, "operator policies", (*rabbithole.Client).ListOperatorPoliciesIn, &r.operatorPolicies)(ctx)
 }
 
-// readOperatorPolicies reads them only where they matter: RabbitMQ 4.3 tells
-// which queues are under one, 4.0 does not.
-func (m *management) readOperatorPolicies(ctx context.Context, r *lists) (err error) {
-	for _, q := range r.queues {
-		if q.EffectivePolicy == nil || q.OperatorPolicy != "" {
-			r.operatorPolicies, err = list(ctx, m, "operator policies", func(c *rabbithole.Client) ([]rabbithole.OperatorPolicy, error) {
-				return c.ListOperatorPoliciesIn(m.peer.config.Vhost)
-			})
+// listInto reads one of the vhost's lists as rabbit-hole decodes it.
+func listInto[T any](m *management, what string, list func(*rabbithole.Client, string) ([]T, error), into *[]T) func(context.Context) error {
+	return func(ctx context.Context) error {
+		return m.call(ctx, task{op: "list " + what}, func(c *rabbithole.Client) (err error) {
+			*into, err = list(c, m.peer.config.Vhost)
 			return err
-		}
+		})
 	}
-	return nil
+}
+
+// needsOperatorPolicies: RabbitMQ 4.3 tells which queues are under one and
+// what comes of it, 4.0 does not.
+func (r *lists) needsOperatorPolicies() bool {
+	return slices.ContainsFunc(r.queues, func(q queueRecord) bool {
+		return q.EffectivePolicy == nil || q.OperatorPolicy != ""
+	})
 }
 
 func (r *lists) nodeInfo() []Node {

@@ -59,15 +59,6 @@ func (m *management) call(ctx context.Context, t task, request func(*rabbithole.
 	return m.classified(t, request(client))
 }
 
-// list reads a list as rabbit-hole decodes it.
-func list[T any](ctx context.Context, m *management, what string, read func(*rabbithole.Client) ([]T, error)) (items []T, err error) {
-	err = m.call(ctx, task{op: "list " + what}, func(c *rabbithole.Client) (err error) {
-		items, err = read(c)
-		return err
-	})
-	return items, err
-}
-
 // get decodes an answer ourselves, where rabbit-hole would turn what is absent
 // into zeros or fail over a field that nobody needs. path is encoded.
 func (m *management) get(ctx context.Context, t task, path string, query url.Values, into any) error {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 
 	"github.com/warren-mq/warren/internal/topology"
 )
@@ -97,6 +98,10 @@ func (s *Session) explain(ctx context.Context, err error) error {
 	}
 	if better != nil {
 		return better
+	}
+	var e *Error
+	if errors.As(err, &e) && e.Class == BadCredentials {
+		e.Advice = "AMQP accepts them, so check that both URLs lead to the same broker"
 	}
 	return err
 }

@@ -30,8 +30,9 @@ func (c *comparison) compareExchange(e topology.Exchange) {
 	if seen.Type != e.Type {
 		differs("type", e.Type, seen.Type, recreate)
 	}
-	if !seen.Durable || seen.AutoDelete {
-		differs("durable", "durable, not auto-delete", fmt.Sprintf("durable %t, auto-delete %t", seen.Durable, seen.AutoDelete), recreate)
+	if !seen.Durable || seen.AutoDelete || seen.Internal {
+		differs("durable", "durable, not auto-delete, not internal",
+			fmt.Sprintf("durable %t, auto-delete %t, internal %t", seen.Durable, seen.AutoDelete, seen.Internal), recreate)
 	}
 	if alternate := text(seen.Arguments["alternate-exchange"]); alternate != e.AlternateExchange() {
 		differs("alternate-exchange", orNone(e.AlternateExchange()), orNone(alternate), recreate)

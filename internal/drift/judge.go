@@ -9,17 +9,19 @@ import (
 
 // context is what a judgement depends on beside the values.
 type context struct {
-	broker  topology.Version
+	broker topology.Version
+	// limit is the delivery limit in force, nil where it is not known.
+	limit *int64
+	// retries over wait queues, of which there are none where waits is false.
 	retries int64
 	waits   bool
 }
 
-func (c *comparison) context() context {
-	ctx := context{broker: c.seen.Broker}
+func (c *comparison) context(seen topology.SeenQueue) context {
+	ctx := context{broker: c.seen.Broker, limit: seen.DeliveryLimit}
 	for _, o := range c.want.Objects {
 		if q, ok := o.(topology.Queue); ok && q.Role == topology.RoleWait {
-			ctx.waits = true
-			ctx.retries++
+			ctx.waits, ctx.retries = true, c.want.Retry.MaxDeliveries-1
 		}
 	}
 	return ctx
@@ -33,12 +35,15 @@ func judge(role topology.Role, argument string, observed any, ctx context) (v1al
 	switch argument {
 	case "x-dead-letter-exchange":
 		if observed == nil || observed == "" {
-			return unsafe("messages that are rejected, expire or exceed the delivery limit are dropped.")
+			return unsafe(fmt.Sprintf("messages that are rejected, expire or exceed the delivery limit%s are dropped.", limitInForce(ctx.limit)))
 		}
 		return unsafe("dying messages do not come to Warren's exchange, so they are neither retried nor parked as the spec says.")
 	case "x-dead-letter-routing-key":
 		return tolerable("the original routing key is lost when a message dies.")
 	case "x-dead-letter-strategy", "x-overflow":
+		if observed == "at-least-once" {
+			return tolerable("dead letters are moved at least once: slower than the spec says, and nothing is lost.")
+		}
 		return unsafe("dead-lettering is at-most-once in force: at-least-once needs the strategy and overflow reject-publish together, and messages may be lost on their way.")
 	case "x-expires":
 		return unsafe("the broker deletes the queue with all its messages when nobody uses it for that long.")
@@ -60,6 +65,14 @@ func judge(role topology.Role, argument string, observed any, ctx context) (v1al
 	return tolerable("the queue works, not quite as the spec says.")
 }
 
+// limitInForce tells a delivery limit, where there is one and it is known.
+func limitInForce(limit *int64) string {
+	if limit == nil || *limit < 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d in force)", *limit)
+}
+
 func judgeTTL(role topology.Role, observed any) (v1alpha1.Impact, string) {
 	switch {
 	case role == topology.RoleWait && observed == nil:
@@ -74,7 +87,10 @@ func judgeTTL(role topology.Role, observed any) (v1alpha1.Impact, string) {
 
 func judgeDeliveryLimit(role topology.Role, observed any, ctx context) (v1alpha1.Impact, string) {
 	if role != topology.RoleWork {
-		return v1alpha1.ImpactUnsafe, "a message leaves this queue after that many looks at it. "
+		if observed == nil {
+			observed = "the broker's default of 20"
+		}
+		return v1alpha1.ImpactUnsafe, fmt.Sprintf("a message leaves this queue after more than %v looks at it. ", observed)
 	}
 	n, ok := topology.Integer(observed)
 	switch {

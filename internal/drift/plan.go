@@ -88,7 +88,9 @@ func (c *comparison) obsolete() (early, late []topology.Binding) {
 	if n.Work == "" {
 		return nil, nil
 	}
-	for _, exchange := range []string{n.Dead(), n.Retry(), n.First(), n.FirstIdle(), n.Park()} {
+	// The idle side of the first rung before the other one: a binding that was
+	// left there must not wake up beside the new one.
+	for _, exchange := range []string{n.Dead(), n.Retry(), n.FirstIdle(), n.First(), n.Park()} {
 		for _, b := range c.seen.BindingsFrom(exchange) {
 			if c.wanted(b) || !c.madeByUs(b) {
 				continue

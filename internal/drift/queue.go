@@ -92,17 +92,17 @@ func (c *comparison) compareSetting(q topology.Queue, seen topology.SeenQueue, s
 		return
 	}
 	cause := c.causeOf(q, seen, s, desired)
-	if cause == CausePolicy && c.policyIsOurs(q, seen) {
+	if cause == CausePolicy && c.policyIsOurs(q, seen, s) {
 		// Our own policy has an old value: comparePolicy has it set again.
 		return
 	}
-	impact, consequence := judge(q.Role, s.argument, observed, c.context())
+	impact, consequence := judge(q.Role, s.argument, observed, c.context(seen))
 	c.differs(q, seen, cause, v1alpha1.DriftEntry{
 		Field:    s.argument,
 		Desired:  format(desired, observed),
 		Observed: format(observed, desired),
 		Impact:   impact,
-		Remedy:   consequence + remedy(q, seen, s, cause),
+		Remedy:   consequence + c.remedy(q, seen, s, cause),
 	})
 }
 
@@ -130,9 +130,9 @@ func (c *comparison) causeOf(q topology.Queue, seen topology.SeenQueue, s settin
 	return CauseImmutable
 }
 
-func (c *comparison) policyIsOurs(q topology.Queue, seen topology.SeenQueue) bool {
+func (c *comparison) policyIsOurs(q topology.Queue, seen topology.SeenQueue, s setting) bool {
 	policy := c.ownPolicy(q)
-	return policy != nil && seen.OperatorPolicy == "" && (seen.Policy == policy.Name || seen.Policy == "")
+	return policy != nil && (seen.Policy == policy.Name || seen.Policy == "") && c.operatorPolicyThatSets(seen, s) == nil
 }
 
 func (c *comparison) differs(q topology.Queue, seen topology.SeenQueue, cause Cause, entry v1alpha1.DriftEntry) {

@@ -2,28 +2,65 @@ package drift
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/warren-mq/warren/internal/topology"
 )
 
 // remedy says what a person has to do.
-func remedy(q topology.Queue, seen topology.SeenQueue, s setting, cause Cause) string {
+func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting, cause Cause) string {
 	if cause == CausePolicy {
-		return policyRemedy(seen, s)
+		return c.policyRemedy(q, seen, s)
 	}
 	return fmt.Sprintf("RabbitMQ cannot change %s of a queue: %s; or set the spec to what is there", s.argument, recreateQueue(q.Name))
 }
 
-func policyRemedy(seen topology.SeenQueue, s setting) string {
-	switch {
-	case seen.OperatorPolicy != "" && seen.Policy != "":
-		return fmt.Sprintf("Take %s out of policy %q or operator policy %q, or have their patterns leave queue %q out.", s.policyKey, seen.Policy, seen.OperatorPolicy, seen.Name)
-	case seen.OperatorPolicy != "":
-		return fmt.Sprintf("Take %s out of operator policy %q, or have its pattern leave queue %q out.", s.policyKey, seen.OperatorPolicy, seen.Name)
-	case seen.Policy != "":
-		return fmt.Sprintf("Take %s out of policy %q, or have its pattern leave queue %q out.", s.policyKey, seen.Policy, seen.Name)
+// policyRemedy: of the policies of a queue one is in force, and an operator
+// policy beside it. Where ours should be the one, it is of no use to change a
+// key of another that wins over it.
+func (c *comparison) policyRemedy(q topology.Queue, seen topology.SeenQueue, s setting) string {
+	ours, policy := c.ownPolicy(q), named(c.seen.Policies, seen.Policy)
+	if ours != nil && policy != nil && policy.Name != ours.Name {
+		return fmt.Sprintf("RabbitMQ applies one policy to a queue, and %s wins over %s: give it a lower priority, or have its pattern leave queue %q out.",
+			describePolicy("policy", policy), describePolicy("policy", ours), seen.Name)
 	}
-	return fmt.Sprintf("No policy sets %s for queue %q now.", s.policyKey, seen.Name)
+	var culprits []string
+	if ours == nil && policy != nil && sets(policy, s) {
+		culprits = append(culprits, describePolicy("policy", policy))
+	}
+	if operator := c.operatorPolicyThatSets(seen, s); operator != nil {
+		culprits = append(culprits, describePolicy("operator policy", operator))
+	}
+	if len(culprits) == 0 {
+		return fmt.Sprintf("Find the policy that sets %s for queue %q, and have its pattern leave the queue out.", s.policyKey, seen.Name)
+	}
+	return fmt.Sprintf("Take %s out of %s, or have its pattern leave queue %q out.", s.policyKey, strings.Join(culprits, " and of "), seen.Name)
+}
+
+// operatorPolicyThatSets gives the operator policy of a queue, if it has this setting.
+func (c *comparison) operatorPolicyThatSets(seen topology.SeenQueue, s setting) *topology.Policy {
+	if p := named(c.seen.OperatorPolicies, seen.OperatorPolicy); p != nil && sets(p, s) {
+		return p
+	}
+	return nil
+}
+
+func named(policies []topology.Policy, name string) *topology.Policy {
+	for i := range policies {
+		if name != "" && policies[i].Name == name {
+			return &policies[i]
+		}
+	}
+	return nil
+}
+
+func sets(p *topology.Policy, s setting) bool {
+	_, ok := p.Definition[s.policyKey]
+	return ok
+}
+
+func describePolicy(kind string, p *topology.Policy) string {
+	return fmt.Sprintf("%s %q (priority %d)", kind, p.Name, p.Priority)
 }
 
 // recreateQueue never tells anybody to delete what holds messages.
