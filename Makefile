@@ -34,7 +34,7 @@ build: ## Build the operator into bin/
 
 .PHONY: test
 test: build setup ## Run every test, on a real kube-apiserver and RabbitMQ 4.0 and 4.3
-	go test -timeout 40m -p 2 ./...
+	hack/test.sh
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Generate deepcopy code, CRDs and RBAC from the code's markers

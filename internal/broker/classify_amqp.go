@@ -68,7 +68,11 @@ func (l *link) callError(err error) *Error {
 	if _, failure := l.socket.story(); failure != nil {
 		err = failure
 	}
-	return l.peer.transportError(err)
+	e := l.peer.transportError(err)
+	if e.Class == Timeout {
+		e.Advice = "check its load, and that a majority of its nodes runs"
+	}
+	return e
 }
 
 // exception classifies what RabbitMQ closed a channel or the connection with.

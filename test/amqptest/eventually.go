@@ -11,7 +11,7 @@ const Deadline = time.Minute
 
 // pollInterval is short beside the delays that tests use, and long beside the
 // milliseconds that asking a broker takes.
-const pollInterval = 20 * time.Millisecond
+const pollInterval = 100 * time.Millisecond
 
 // Eventually calls check until it returns nil, and ends the test with its last
 // error when that has not happened within the given time.

@@ -48,6 +48,7 @@ metadata: {name: ` + w.namespace + `}`)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what is in namespace %s:\n%s", w.namespace, w.mustKubectl("get", "warren", "-n", w.namespace, "-o", "yaml"))
+			t.Logf("what the operator logged about it:\n%s", strings.Join(w.logLines(""), "\n"))
 		}
 		w.assertNoSecretShown(w.vhost.Operator)
 		w.mustKubectl("delete", "rsub,topic,broker", "--all", "-n", w.namespace, "--wait=false")

@@ -70,11 +70,12 @@ func (l *lab) must(t *testing.T, what string, f func(*amqp.Channel) error) {
 	}
 }
 
-// declareQueue declares a quorum queue with the arguments of all tables.
+// declareQueue declares a queue with the arguments of all tables, a quorum queue
+// unless they say otherwise.
 func (l *lab) declareQueue(name string, arguments ...amqp.Table) error {
-	arguments = append(arguments, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
+	table := merged(quorum(), merged(arguments...))
 	return l.do(func(channel *amqp.Channel) error {
-		_, err := channel.QueueDeclare(name, true, false, false, false, merged(arguments...))
+		_, err := channel.QueueDeclare(name, true, false, false, false, table)
 		return err
 	})
 }
@@ -178,6 +179,10 @@ func merged(tables ...amqp.Table) amqp.Table {
 	}
 	return all
 }
+
+func quorum() amqp.Table { return amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum} }
+
+func classic() amqp.Table { return amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeClassic} }
 
 // deadLetters are the arguments of a queue whose dead letters go to an
 // exchange with their own routing keys, at least once.

@@ -40,7 +40,7 @@ func TestFact02HeadersExchangeRoutesByReasonAndPlaceOfDeath(t *testing.T) {
 		l.queue(t, "work", deadLetters("dead"))
 		l.bind(t, "work", "source", "")
 		for _, headers := range slices.Concat(matching, other) {
-			l.queue(t, queueFor(headers))
+			l.queue(t, queueFor(headers), classic()) // they are many, and classic ones are cheap
 			l.bind(t, queueFor(headers), "dead", "", whereHeaders(headers))
 		}
 		// The requeue makes both counts 1 before the message dies.
