@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/warren-mq/warren/internal/broker"
 	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
 )
@@ -35,19 +37,29 @@ func (r actor) mayAct(key types.NamespacedName, a *assessment) bool {
 	return !tried
 }
 
-// act executes the plan and tells whether it went through; what came in the
-// way is noted in the assessment. A new reading shows what came of it.
-func (r actor) act(ctx context.Context, key, broker types.NamespacedName, a *assessment) bool {
-	defer r.brokers.Kick(broker)
+// errOutdated: what a plan relied on has gone since the reading that it was made from.
+var errOutdated = errors.New("the reading is out of date")
+
+// act executes the plan. What came in the way is noted in the assessment; what
+// came of it is shown by a new reading.
+func (r actor) act(ctx context.Context, key, on types.NamespacedName, a *assessment) error {
+	defer r.brokers.Kick(on)
 	logger := log.FromContext(ctx)
 	logger.V(1).Info("acting on the broker", "plan", a.result.Plan.String())
+	last, _ := r.attempts.get(key)
 	err := execute(ctx, a.view.Session, a.result.Plan)
 	r.attempts.note(key, a, err)
-	if err != nil {
-		logger.Info("the broker did not do it", "reason", err.Error())
-		a.problem = fromBroker(err)
+	if err == nil {
+		return nil
 	}
-	return err == nil
+	logger.Info("the broker did not do it", "reason", err.Error())
+	a.problem = fromBroker(err)
+	if broker.ClassOf(err) == broker.NotFound && last.problem == nil {
+		// A reading is several requests. Who deletes a queue between them shows its
+		// bindings missing and not the queue; the next reading has it right.
+		return errOutdated
+	}
+	return err
 }
 
 // execute runs a plan in order. Declares that follow each other go over one channel.
@@ -97,14 +109,14 @@ func tellRecreated(r events.EventRecorder, about runtime.Object, generation int6
 	if hasQueue(a.result.Missing) {
 		note += "; what was in a queue that had gone is lost"
 	}
-	emit(r, about, corev1.EventTypeWarning, eventRecreated, "Declare", note)
+	emitOn(r, about, a.result.Missing[0].String(), corev1.EventTypeWarning, eventRecreated, "Declare", note)
 }
 
 // tellDrained writes an Event for each wait queue that was removed.
 func tellDrained(r events.EventRecorder, about runtime.Object, plan drift.Plan) {
 	for _, action := range plan {
 		if d, ok := action.(drift.DeleteDrained); ok {
-			emit(r, about, corev1.EventTypeNormal, eventDrained, "Delete", fmt.Sprintf("wait queue %q of an earlier ladder had drained and was removed", d.Queue))
+			emitOn(r, about, topology.Queue{Name: d.Queue}.String(), corev1.EventTypeNormal, eventDrained, "Delete", fmt.Sprintf("wait queue %q of an earlier ladder had drained and was removed", d.Queue))
 		}
 	}
 }

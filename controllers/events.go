@@ -23,6 +23,14 @@ func emit(r events.EventRecorder, about runtime.Object, kind, reason, action, no
 	r.Eventf(about, nil, kind, reason, action, "%s", clip(note))
 }
 
+// emitOn is for what was done to an object of the broker. Events that differ
+// in their notes alone count as one that repeats, and only the first note is
+// kept, as long as no status is written in between: the object tells them apart.
+func emitOn(r events.EventRecorder, about runtime.Object, object, kind, reason, action, note string) {
+	related := &corev1.ObjectReference{Kind: "RabbitMQ", Name: object}
+	r.Eventf(about, related, kind, reason, action, "%s", clip(note))
+}
+
 // brokerEvents tells when a broker is lost, found, or its alarm changes.
 func brokerEvents(r events.EventRecorder, b *v1alpha1.Broker, next *v1alpha1.BrokerStatus) {
 	old, now := newConditionSet(0, b.Status.Conditions), newConditionSet(0, next.Conditions)

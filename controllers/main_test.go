@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,6 +99,7 @@ func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session) 
 		Scheme:  scheme,
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 		Metrics: metricsserver.Options{BindAddress: "0"},
+		Logger:  logger(t),
 		// Each test has reconcilers of the same names.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
@@ -116,6 +119,24 @@ func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session) 
 		}
 	})
 	return w
+}
+
+// logger keeps what is logged until the test ends, and shows it when it failed.
+func logger(t *testing.T) logr.Logger {
+	var mutex sync.Mutex
+	var lines []string
+	t.Cleanup(func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if t.Failed() {
+			t.Logf("the reconcilers logged:\n%s", strings.Join(lines, "\n"))
+		}
+	})
+	return funcr.New(func(_, args string) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		lines = append(lines, args)
+	}, funcr.Options{LogTimestamp: true, Verbosity: 1})
 }
 
 // create makes an object, in the world's namespace where it has one.

@@ -2,6 +2,8 @@ package controllers
 
 import (
 	"context"
+	"errors"
+
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,11 +40,16 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	}
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
 	on := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
-	if actor.mayAct(req.NamespacedName, a) && actor.act(ctx, req.NamespacedName, on, a) {
-		// What came of it is told by the next reading.
-		tellRecreated(r.Events, &sub, sub.Generation, sub.Status.Conditions, v1alpha1.ConditionEstablished, a)
-		tellDrained(r.Events, &sub, a.result.Plan)
-		return reconcile.Result{}, nil
+	if actor.mayAct(req.NamespacedName, a) {
+		err := actor.act(ctx, req.NamespacedName, on, a)
+		if err == nil {
+			tellRecreated(r.Events, &sub, sub.Generation, sub.Status.Conditions, v1alpha1.ConditionEstablished, a)
+			tellDrained(r.Events, &sub, a.result.Plan)
+		}
+		if err == nil || errors.Is(err, errOutdated) {
+			// What came of it is told by the next reading.
+			return reconcile.Result{}, nil
+		}
 	}
 	return r.report(ctx, &sub, a)
 }

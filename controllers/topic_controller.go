@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,9 +48,14 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	}
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
 	on := brokerKey(t.Namespace, t.Spec.BrokerRef)
-	if actor.mayAct(req.NamespacedName, a) && actor.act(ctx, req.NamespacedName, on, a) {
-		tellRecreated(r.Events, &t, t.Generation, t.Status.Conditions, v1alpha1.ConditionDeclared, a)
-		return reconcile.Result{}, nil
+	if actor.mayAct(req.NamespacedName, a) {
+		err := actor.act(ctx, req.NamespacedName, on, a)
+		if err == nil {
+			tellRecreated(r.Events, &t, t.Generation, t.Status.Conditions, v1alpha1.ConditionDeclared, a)
+		}
+		if err == nil || errors.Is(err, errOutdated) {
+			return reconcile.Result{}, nil
+		}
 	}
 	audience, err := r.audience(ctx, &t)
 	if err != nil {

@@ -46,14 +46,24 @@ topic.warren.dev/orders
 	}
 
 	columns := map[string]string{
-		"broker": "NAME READY STATUS VERSION VHOST ALARM AGE",
-		"topic":  "NAME READY STATUS EXCHANGE TYPE SUBSCRIPTIONS ESTABLISHED UNROUTABLE AGE",
-		"rsub":   "NAME READY STATUS MESSAGES CONSUMERS RETRYING PARKED DRIFT AGE",
+		"broker": "NAME READY STATUS VERSION VHOST ALARM AGE CLUSTER MESSAGE",
+		"topic":  "NAME READY STATUS EXCHANGE TYPE SUBSCRIPTIONS ESTABLISHED UNROUTABLE AGE MESSAGE",
+		"rsub":   "NAME READY STATUS MESSAGES CONSUMERS RETRYING PARKED DRIFT AGE QUEUE RETRY TIMETOPARKING MESSAGE",
 	}
-	for resource, want := range columns {
-		header, _, _ := strings.Cut(c.run(t, "get", resource, "--namespace", "shop"), "\n")
-		if got := strings.Join(strings.Fields(header), " "); got != want {
+	for resource, wide := range columns {
+		narrow, _, _ := strings.Cut(wide, " AGE")
+		if got, want := c.header(t, resource), narrow+" AGE"; got != want {
 			t.Errorf("columns of %s:\n got %s\nwant %s", resource, got, want)
 		}
+		if got := c.header(t, resource, "--output", "wide"); got != wide {
+			t.Errorf("wide columns of %s:\n got %s\nwant %s", resource, got, wide)
+		}
 	}
+}
+
+// header gives the names of the columns that kubectl get prints.
+func (c *cluster) header(t *testing.T, resource string, args ...string) string {
+	t.Helper()
+	first, _, _ := strings.Cut(c.run(t, append([]string{"get", resource, "--namespace", "shop"}, args...)...), "\n")
+	return strings.Join(strings.Fields(first), " ")
 }

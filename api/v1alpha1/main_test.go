@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -27,33 +28,35 @@ type cluster struct {
 	definitions []*apiextensionsv1.CustomResourceDefinition
 }
 
-// theCluster starts with the first test that asks for it.
+var (
+	startOnce sync.Once
+	started   *cluster
+	startErr  error
+)
+
+// theCluster is shared by all tests. It starts with the first one that asks for it.
 func theCluster(t *testing.T) *cluster {
 	t.Helper()
 	controlPlane := localenv.SharedControlPlane(t)
-	c, err := install(controlPlane)
-	if err != nil {
-		t.Fatalf("the API server does not take the CRDs: %v", err)
+	startOnce.Do(func() { started, startErr = install(controlPlane) })
+	if startErr != nil {
+		t.Fatalf("the API server does not take the CRDs: %v", startErr)
 	}
-	return c
+	return started
 }
 
-var (
-	installOnce sync.Once
-	installed   *cluster
-	installErr  error
-)
-
 func install(p *localenv.ControlPlane) (*cluster, error) {
-	installOnce.Do(func() {
-		installed = &cluster{kubectl: p.KubectlPath, kubeconfig: p.Kubeconfig}
-		if installed.definitions, installErr = envtest.InstallCRDs(p.Config, envtest.CRDInstallOptions{
-			Paths:              []string{filepath.Join("..", "..", "config", "crd", "bases")},
-			ErrorIfPathMissing: true,
-		}); installErr != nil {
-			return
-		}
-		installed.Client, installErr = client.New(p.Config, client.Options{})
+	definitions, err := envtest.InstallCRDs(p.Config, envtest.CRDInstallOptions{
+		Paths:              []string{filepath.Join("..", "..", "config", "crd", "bases")},
+		ErrorIfPathMissing: true,
 	})
-	return installed, installErr
+	if err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	if err := apiextensionsv1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	c, err := client.New(p.Config, client.Options{Scheme: scheme})
+	return &cluster{Client: c, kubectl: p.KubectlPath, kubeconfig: p.Kubeconfig, definitions: definitions}, err
 }

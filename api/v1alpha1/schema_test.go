@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // field is a field of a kind, with its path: spec.sources[].exchange.
@@ -36,6 +37,25 @@ func kindFields(d *apiextensionsv1.CustomResourceDefinition) []field {
 	fields := fieldsOf(field{"", *d.Spec.Versions[0].Schema.OpenAPIV3Schema})
 	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.path, b.path) })
 	return fields
+}
+
+// The API server refuses CEL rules that may cost too much, and says so on a
+// CRD whose schema is not structural.
+func TestTheAPIServerTakesTheCRDs(t *testing.T) {
+	c := theCluster(t)
+	for _, d := range c.definitions {
+		stored := &apiextensionsv1.CustomResourceDefinition{}
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(d), stored); err != nil {
+			t.Fatal(err)
+		}
+		got := map[apiextensionsv1.CustomResourceDefinitionConditionType]apiextensionsv1.ConditionStatus{}
+		for _, condition := range stored.Status.Conditions {
+			got[condition.Type] = condition.Status
+		}
+		if got[apiextensionsv1.Established] != apiextensionsv1.ConditionTrue || got[apiextensionsv1.NonStructuralSchema] == apiextensionsv1.ConditionTrue {
+			t.Errorf("%s: %v", d.Name, got)
+		}
+	}
 }
 
 // kubectl explain must teach: it prints the descriptions.

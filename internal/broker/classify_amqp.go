@@ -20,13 +20,24 @@ func (p peer) handshakeError(conn *socket, err error) *Error {
 	}
 	// The library takes any failure in this step for bad credentials, and with
 	// the socket closed in silence that is what RabbitMQ means by it.
-	if errors.Is(err, amqp.ErrCredentials) && !timedOut(failure) {
+	if errors.Is(err, amqp.ErrCredentials) && closedByPeer(failure) {
 		return p.badCredentials()
 	}
-	if failure == nil {
-		failure = err
+	switch {
+	case errors.Is(err, amqp.ErrSASL):
+		return p.noPasswords(err)
+	case failure != nil:
+		return p.transportError(failure)
 	}
-	return p.transportError(failure)
+	return p.transportError(err)
+}
+
+func (p peer) noPasswords(err error) *Error {
+	return &Error{
+		Class: Refused, Target: p.address, Err: err,
+		Problem: fmt.Sprintf("%s lets nobody in with a name and a password", p),
+		Advice:  "add PLAIN to the broker's auth_mechanisms",
+	}
 }
 
 func (p peer) refusedHandshake(said *amqp.Error) *Error {

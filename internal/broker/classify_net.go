@@ -13,30 +13,30 @@ import (
 )
 
 // transportError classifies what goes wrong below AMQP and HTTP.
-func (e endpoint) transportError(err error) *Error {
-	for _, classify := range []func(error) *Error{e.givenUp, e.tlsError, e.lookupError} {
+func (p peer) transportError(err error) *Error {
+	for _, classify := range []func(error) *Error{p.givenUp, p.tlsError, p.lookupError} {
 		if found := classify(err); found != nil {
-			found.Target, found.Err = e.address, err
+			found.Target, found.Err = p.address, err
 			return found
 		}
 	}
 	return &Error{
-		Class: Unreachable, Target: e.address, Err: err,
-		Problem: fmt.Sprintf("cannot reach %s: %s", e, plainCause(err)),
+		Class: Unreachable, Target: p.address, Err: err,
+		Problem: fmt.Sprintf("cannot reach %s: %s", p, p.config.quote(plainCause(err))),
 		Advice:  "check the address, that the broker runs, and that the network lets Warren through",
 	}
 }
 
-func (e endpoint) givenUp(err error) *Error {
+func (p peer) givenUp(err error) *Error {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &Error{Class: Timeout, Problem: fmt.Sprintf("cancelled while waiting for %s", e)}
+		return &Error{Class: Timeout, Problem: fmt.Sprintf("cancelled while waiting for %s", p)}
 	case isDial(err):
 		return nil
 	case timedOut(err):
 		return &Error{
 			Class:   Timeout,
-			Problem: fmt.Sprintf("%s did not answer in time", e),
+			Problem: fmt.Sprintf("%s did not answer in time", p),
 			Advice:  "check that it is RabbitMQ that listens there, and its load",
 		}
 	}
@@ -55,24 +55,24 @@ func isDial(err error) bool {
 	return errors.As(err, &op) && op.Op == "dial"
 }
 
-func (e endpoint) lookupError(err error) *Error {
+func (p peer) lookupError(err error) *Error {
 	var dns *net.DNSError
 	if !errors.As(err, &dns) {
 		return nil
 	}
-	problem := fmt.Sprintf("cannot look up the host of %s", e)
+	problem := fmt.Sprintf("cannot look up the host of %s", p)
 	if dns.IsNotFound {
-		problem = fmt.Sprintf("no such host: %s", e)
+		problem = fmt.Sprintf("no such host: %s", p)
 	}
 	return &Error{Class: Unreachable, Problem: problem, Advice: "check the host's name"}
 }
 
-func (e endpoint) tlsError(err error) *Error {
+func (p peer) tlsError(err error) *Error {
 	problem, advice := tlsProblem(err)
 	if problem == "" {
 		return nil
 	}
-	return &Error{Class: TLSFailed, Problem: fmt.Sprintf("no trust with %s: %s", e, problem), Advice: advice}
+	return &Error{Class: TLSFailed, Problem: fmt.Sprintf("no trust with %s: %s", p, problem), Advice: advice}
 }
 
 func tlsProblem(err error) (problem, advice string) {
@@ -104,6 +104,10 @@ func tlsProblem(err error) (problem, advice string) {
 
 func day(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+func closedByPeer(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // plainCause names a failure without what changes from time to time, such as
 // the local port that net puts into its errors.
 func plainCause(err error) string {
@@ -111,7 +115,7 @@ func plainCause(err error) string {
 	switch {
 	case errors.As(err, &errno):
 		return errno.Error()
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed):
+	case closedByPeer(err), errors.Is(err, net.ErrClosed):
 		return "it closed the connection"
 	case isDial(err):
 		return "no answer"

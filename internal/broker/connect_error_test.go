@@ -212,14 +212,15 @@ func TestObserveErrorsOfLiveSession(t *testing.T) {
 func addUser(t testing.TB, v *localenv.Vhost, name, password string, tags ...string) {
 	t.Helper()
 	must(t, v.Broker.CreateUser(t.Context(), name, password, tags...))
-	t.Cleanup(func() { _, _ = admin(t, v.Broker).DeleteUser(name) })
+	t.Cleanup(func() { must(t, v.Broker.DeleteUser(context.Background(), name)) })
 	must(t, v.Broker.SetPermissions(t.Context(), v.Name, name, ".*", ".*", ".*"))
 }
 
 func withdraw(t testing.TB, v *localenv.Vhost, user string) {
 	t.Helper()
-	_, err := admin(t, v.Broker).ClearPermissionsIn(v.Name, user)
+	response, err := admin(t, v.Broker).ClearPermissionsIn(v.Name, user)
 	must(t, err)
+	_ = response.Body.Close()
 }
 
 // closedPort is an address where nothing listens.

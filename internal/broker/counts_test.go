@@ -19,13 +19,13 @@ func openChannel(t testing.TB, v *localenv.Vhost) *amqp.Channel {
 	return channel
 }
 
-// publish returns when the broker has taken n messages.
-func publish(t testing.TB, v *localenv.Vhost, exchange, key string, n int) {
+// publish puts n messages into a queue.
+func publish(t testing.TB, v *localenv.Vhost, queue string, n int) {
 	t.Helper()
 	channel := openChannel(t, v)
 	must(t, channel.Confirm(false))
 	for range n {
-		confirm, err := channel.PublishWithDeferredConfirm(exchange, key, true, false, amqp.Publishing{Body: []byte("x"), DeliveryMode: amqp.Persistent})
+		confirm, err := channel.PublishWithDeferredConfirm("", queue, true, false, amqp.Publishing{Body: []byte("x"), DeliveryMode: amqp.Persistent})
 		must(t, err)
 		if acked, err := confirm.WaitContext(t.Context()); err != nil || !acked {
 			t.Fatalf("not confirmed: %v", err)
@@ -60,8 +60,8 @@ func TestCounters(t *testing.T) {
 		if got := counters(mustObserve(t, s).Snapshot.Queues["work"]); got != unknown {
 			t.Errorf("right after the declare: %s, want all unknown", got)
 		}
-		publish(t, v, "", "work", 5)
-		publish(t, v, "", "stuck", 2)
+		publish(t, v, "work", 5)
+		publish(t, v, "stuck", 2)
 		consumeWithoutAck(t, v, "work", 2)
 
 		want := map[string]string{
@@ -87,8 +87,8 @@ func TestFreshCounters(t *testing.T) {
 			return seen.Snapshot
 		}
 		mustDeclare(t, s, quorum("work", nil), quorum("other", nil))
-		publish(t, v, "", "work", 5)
-		publish(t, v, "", "other", 5)
+		publish(t, v, "work", 5)
+		publish(t, v, "other", 5)
 		seen := fresh()
 		if got, want := counters(seen.Queues["work"]), "messages ?, ready 5, unacknowledged ?, dead-lettering ?, delayed ?, consumers 0"; got != want {
 			t.Errorf("at once: %s, want %s", got, want)
@@ -102,7 +102,7 @@ func TestFreshCounters(t *testing.T) {
 		eventually(t, waitForBroker, func() string {
 			return cmp.Diff("messages 5, ready 5, unacknowledged 0, dead-lettering 0, delayed 0, consumers 0", counters(fresh().Queues["work"]))
 		})
-		publish(t, v, "", "work", 2)
+		publish(t, v, "work", 2)
 		if got, want := counters(fresh().Queues["work"]), "messages 7, ready 7, unacknowledged 0, dead-lettering 0, delayed 0, consumers 0"; got != want {
 			t.Errorf("at once: %s, want %s", got, want)
 		}
@@ -114,7 +114,7 @@ func TestDelayedAreCounted(t *testing.T) {
 	v := localenv.Broker(t, localenv.Series43).NewVhost(t)
 	s := newSession(t, configOf(v), Options{})
 	mustDeclare(t, s, quorum("work", topology.Arguments{"x-delayed-retry-type": "all", "x-delayed-retry-min": int64(600_000)}))
-	publish(t, v, "", "work", 2)
+	publish(t, v, "work", 2)
 	channel := openChannel(t, v)
 	delivery, ok, err := channel.Get("work", false)
 	if err != nil || !ok {

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -59,12 +60,12 @@ func bind(c *amqp.Channel, b topology.Binding) error {
 
 // putPolicy goes over HTTP; AMQP has no policies.
 func (s *Session) putPolicy(ctx context.Context, t task, p topology.Policy) error {
-	return s.management.call(ctx, t, func(c *rabbithole.Client) error {
-		_, err := c.PutPolicy(s.vhost(), p.Name, rabbithole.Policy{
-			Vhost: s.vhost(), Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo,
-			Priority: p.Priority, Definition: rabbithole.PolicyDefinition(p.Definition),
-		})
-		return err
+	policy := rabbithole.Policy{
+		Vhost: s.vhost(), Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo,
+		Priority: p.Priority, Definition: rabbithole.PolicyDefinition(p.Definition),
+	}
+	return s.management.send(ctx, t, func(c *rabbithole.Client) (*http.Response, error) {
+		return c.PutPolicy(s.vhost(), p.Name, policy)
 	})
 }
 

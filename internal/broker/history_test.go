@@ -180,7 +180,7 @@ func TestSpinningConsumerIsSeen(t *testing.T) {
 		v := b.NewVhost(t)
 		s := newSession(t, configOf(v), Options{})
 		mustDeclare(t, s, quorum("work", topology.Arguments{"x-delivery-limit": topology.Unlimited}))
-		publish(t, v, "", "work", 1)
+		publish(t, v, "work", 1)
 		channel := openChannel(t, v)
 		deliveries, err := channel.Consume("work", "c", false, false, false, false, nil)
 		must(t, err)

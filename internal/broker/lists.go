@@ -38,7 +38,16 @@ const (
 	statisticsColumns = "name,messages,messages_ready,messages_unacknowledged,messages_dlx,messages_delayed,consumers,message_stats.redeliver,message_stats.ack,delivery_limit"
 )
 
-// readLists makes six requests at once, and a seventh if need be.
+// readLists makes six requests at once, and a seventh if need be:
+//
+//   - nodes: who runs, and which alarms block publishers;
+//   - queues with disable_stats: what exists, its arguments, state and members,
+//     right at once. On RabbitMQ 4.3 also policies, what comes of them and the
+//     delivery limit; on 4.0 no more than the policy's name. Without
+//     disable_stats these are right 5 to 8 s after a change only;
+//   - queues with statistics: the counters;
+//   - exchanges and bindings: right at once;
+//   - policies: what the names stand for, and who competes with us.
 func (m *management) readLists(ctx context.Context) (*lists, error) {
 	if err := m.checkTags(ctx); err != nil {
 		return nil, err

@@ -85,7 +85,7 @@ func eventually(t testing.TB, within time.Duration, check func() string) {
 }
 
 // wantError checks an error's class and words, and that it gives nothing away.
-func wantError(t testing.TB, config Config, err error, class Class, words ...string) *Error {
+func wantError(t testing.TB, config Config, err error, class Class, words ...string) {
 	t.Helper()
 	var e *Error
 	if !errors.As(err, &e) {
@@ -100,7 +100,6 @@ func wantError(t testing.TB, config Config, err error, class Class, words ...str
 		}
 	}
 	wantNoSecret(t, config, err)
-	return e
 }
 
 func wantNoSecret(t testing.TB, config Config, value any) {

@@ -59,6 +59,17 @@ func (m *management) call(ctx context.Context, t task, request func(*rabbithole.
 	return m.classified(t, request(client))
 }
 
+// send makes one request whose answer holds nothing of use.
+func (m *management) send(ctx context.Context, t task, request func(*rabbithole.Client) (*http.Response, error)) error {
+	return m.call(ctx, t, func(c *rabbithole.Client) error {
+		response, err := request(c)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err
+	})
+}
+
 // get decodes an answer ourselves, where rabbit-hole would turn what is absent
 // into zeros or fail over a field that nobody needs. path is encoded.
 func (m *management) get(ctx context.Context, t task, path string, query url.Values, into any) error {
@@ -74,6 +85,7 @@ func (m *management) get(ctx context.Context, t task, path string, query url.Val
 	if err != nil {
 		return err
 	}
+	defer response.Body.Close()
 	return m.classified(t, json.NewDecoder(response.Body).Decode(into))
 }
 

@@ -117,11 +117,12 @@ func TestPoliciesInForce(t *testing.T) {
 func putOperatorPolicies(t testing.TB, v *localenv.Vhost, policies []topology.Policy) {
 	t.Helper()
 	for _, p := range policies {
-		_, err := admin(t, v.Broker).PutOperatorPolicy(v.Name, p.Name, rabbithole.OperatorPolicy{
+		response, err := admin(t, v.Broker).PutOperatorPolicy(v.Name, p.Name, rabbithole.OperatorPolicy{
 			Vhost: v.Name, Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo, Priority: p.Priority,
 			Definition: rabbithole.PolicyDefinition(p.Definition),
 		})
 		must(t, err)
+		_ = response.Body.Close()
 	}
 }
 

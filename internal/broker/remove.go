@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	amqp "github.com/rabbitmq/amqp091-go"
@@ -82,9 +83,8 @@ func (s *Session) DeleteExchange(ctx context.Context, name string) error {
 // DeletePolicy deletes a policy. One that does not exist is no error.
 func (s *Session) DeletePolicy(ctx context.Context, name string) error {
 	t := task{op: opDelete, kind: string(topology.KindPolicy), object: topology.Policy{Name: name}.String()}
-	err := s.management.call(ctx, t, func(c *rabbithole.Client) error {
-		_, err := c.DeletePolicy(s.vhost(), name)
-		return err
+	err := s.management.send(ctx, t, func(c *rabbithole.Client) (*http.Response, error) {
+		return c.DeletePolicy(s.vhost(), name)
 	})
 	if ClassOf(err) == NotFound {
 		return nil

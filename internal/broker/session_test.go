@@ -84,8 +84,9 @@ func closeConnections(t testing.TB, v *localenv.Vhost) {
 		must(t, err)
 		for _, c := range connections {
 			if c.User == v.Operator.Name {
-				_, err := client.CloseConnection(c.Name)
+				response, err := client.CloseConnection(c.Name)
 				must(t, err)
+				_ = response.Body.Close()
 				return ""
 			}
 		}

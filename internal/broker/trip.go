@@ -28,7 +28,8 @@ type trip struct {
 func (t *trip) RoundTrip(request *http.Request) (response *http.Response, err error) {
 	err = t.options.measured(t.task, func() error {
 		var e *Error
-		if response, e = t.roundTrip(request); e != nil {
+		response, e = t.roundTrip(request) //nolint:bodyclose // It is handed on, as an http.RoundTripper does.
+		if e != nil {
 			return t.task.wrap(e)
 		}
 		return nil

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"net/http"
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 
@@ -24,23 +25,36 @@ func hasNumbers(args topology.Arguments) bool {
 
 // unbindByKey removes a binding by the key that the management API gives it.
 func (s *Session) unbindByKey(ctx context.Context, t task, b topology.Binding) error {
-	return s.management.call(ctx, t, func(c *rabbithole.Client) error {
-		between := c.ListQueueBindingsBetween
-		if b.DestinationKind == topology.KindExchange {
-			between = c.ListExchangeBindingsBetween
+	seen, err := s.bindingsBetween(ctx, t, b)
+	if err != nil {
+		return err
+	}
+	for _, info := range seen {
+		if info.RoutingKey != b.RoutingKey || !topology.EqualArguments(arguments(info.Arguments), b.Arguments) {
+			continue
 		}
-		seen, err := between(s.vhost(), b.Source, b.Destination)
-		if err != nil {
+		err := s.management.send(ctx, t, func(c *rabbithole.Client) (*http.Response, error) {
+			return c.DeleteBinding(s.vhost(), info)
+		})
+		if err != nil && ClassOf(err) != NotFound {
 			return err
 		}
-		for _, info := range seen {
-			if info.RoutingKey != b.RoutingKey || !topology.EqualArguments(arguments(info.Arguments), b.Arguments) {
-				continue
-			}
-			if _, err := c.DeleteBinding(s.vhost(), info); err != nil {
-				return err
-			}
+	}
+	return nil
+}
+
+func (s *Session) bindingsBetween(ctx context.Context, t task, b topology.Binding) (seen []rabbithole.BindingInfo, err error) {
+	err = s.management.call(ctx, t, func(c *rabbithole.Client) (err error) {
+		list := c.ListQueueBindingsBetween
+		if b.DestinationKind == topology.KindExchange {
+			list = c.ListExchangeBindingsBetween
 		}
-		return nil
+		seen, err = list(s.vhost(), b.Source, b.Destination)
+		return err
 	})
+	if ClassOf(err) == NotFound {
+		// No exchange or no queue, and so no binding.
+		return nil, nil
+	}
+	return seen, err
 }

@@ -56,6 +56,8 @@ func TestGoldenPlans(t *testing.T) {
 			before: immediate, after: `{workQueue: {name: W}, retry: {immediate: {}}, parkingQueue: {name: W.dead-letter}}`},
 		{title: "settings into a policy", reason: "the arguments of a queue cannot be taken away, and say the same",
 			before: immediate, after: `{workQueue: {name: W}, retry: {immediate: {}}, settings: Policy}`},
+		{title: "settings out of a policy", reason: "nothing: the queue lives by the policy, which stays",
+			before: `{workQueue: {name: W}, retry: {immediate: {}}, settings: Policy}`, after: immediate},
 	}
 	var b strings.Builder
 	b.WriteString("# what a change of the spec does to a live broker\n")

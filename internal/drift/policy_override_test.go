@@ -113,6 +113,44 @@ func TestPolicyOverrides(t *testing.T) {
 	}
 }
 
+// A queue that was taken over may have its dead-letter exchange by a policy
+// alone: without that it would have none.
+func TestAnAdoptedQueueWithItsSettingsInAPolicy(t *testing.T) {
+	want := subscription(t, immediate)
+	r := rabbitWith(want).marked("")
+	r.setArgument("W", "x-dead-letter-exchange", nil)
+	r.policies = []topology.Policy{{Name: "platform", Pattern: "^W$", ApplyTo: "queues", Priority: 7, Definition: topology.Arguments{"dead-letter-exchange": "orders.dlx"}}}
+	got := drift.Compare(want, r.snapshot(), drift.Claims{Adopt: true})
+	expected := []drift.Difference{{
+		DriftEntry: v1alpha1.DriftEntry{Object: `queue "W"`, Field: "x-dead-letter-exchange", Desired: "W.dead", Observed: "orders.dlx", Impact: unsafe,
+			Remedy: `dying messages do not come to Warren's exchange, so they are neither retried nor parked as the spec says. The queue has no x-dead-letter-exchange of its own, so policy "platform" (priority 7) decides: set dead-letter-exchange to W.dead there.`},
+		Cause: drift.CausePolicy, Adopted: true,
+	}}
+	if diff := cmp.Diff(expected, got.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+
+	r.policies[0].Definition["dead-letter-exchange"] = "W.dead"
+	assertInSync(t, drift.Compare(want, r.snapshot(), drift.Claims{Adopt: true}))
+}
+
+// A policy that was set after the policies had been read is known by its effect alone.
+func TestAPolicyThatIsNotKnown(t *testing.T) {
+	want := subscription(t, immediate)
+	seen := rabbitWith(want).snapshot()
+	parking := seen.Queues["W.parking"]
+	parking.Policy, parking.EffectivePolicy = "new", topology.Arguments{"message-ttl": int64(1000)}
+	seen.Queues["W.parking"] = parking
+	got := drift.Compare(want, seen, nothingOwned)
+	expected := causedByPolicy([]v1alpha1.DriftEntry{{
+		Object: `queue "W.parking"`, Field: "x-message-ttl", Desired: "none", Observed: "1000", Impact: unsafe,
+		Remedy: keptExpires + ` Find the policy that sets message-ttl for queue "W.parking", and have its pattern leave the queue out.`,
+	}})
+	if diff := cmp.Diff(expected, got.Differences); diff != "" {
+		t.Errorf("differences (-want +got):\n%s", diff)
+	}
+}
+
 func causedByPolicy(entries []v1alpha1.DriftEntry) []drift.Difference {
 	var differences []drift.Difference
 	for _, e := range entries {

@@ -102,7 +102,7 @@ func (c *comparison) compareSetting(q topology.Queue, seen topology.SeenQueue, s
 		Desired:  format(desired, observed),
 		Observed: format(observed, desired),
 		Impact:   impact,
-		Remedy:   consequence + c.remedy(q, seen, s, cause),
+		Remedy:   consequence + c.remedy(q, seen, s, desired, cause),
 	})
 }
 

@@ -8,9 +8,9 @@ import (
 )
 
 // remedy says what a person has to do.
-func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting, cause Cause) string {
+func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting, desired any, cause Cause) string {
 	if cause == CausePolicy {
-		return c.policyRemedy(q, seen, s)
+		return c.policyRemedy(q, seen, s, desired)
 	}
 	return fmt.Sprintf("RabbitMQ cannot change %s of a queue: %s; or set the spec to what is there", s.argument, recreateQueue(q.Name))
 }
@@ -18,7 +18,7 @@ func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting
 // policyRemedy: of the policies of a queue one is in force, and an operator
 // policy beside it. Where ours should be the one, it is of no use to change a
 // key of another that wins over it.
-func (c *comparison) policyRemedy(q topology.Queue, seen topology.SeenQueue, s setting) string {
+func (c *comparison) policyRemedy(q topology.Queue, seen topology.SeenQueue, s setting, desired any) string {
 	ours, policy := c.ownPolicy(q), named(c.seen.Policies, seen.Policy)
 	if ours != nil && policy != nil && policy.Name != ours.Name {
 		return fmt.Sprintf("RabbitMQ applies one policy to a queue, and %s wins over %s: give it a lower priority, or have its pattern leave queue %q out.",
@@ -33,6 +33,10 @@ func (c *comparison) policyRemedy(q topology.Queue, seen topology.SeenQueue, s s
 	}
 	if len(culprits) == 0 {
 		return fmt.Sprintf("Find the policy that sets %s for queue %q, and have its pattern leave the queue out.", s.policyKey, seen.Name)
+	}
+	if desired != nil && seen.Arguments[s.argument] == nil && !s.lowest && ours == nil {
+		// An adopted queue. Without the policy it would have nothing.
+		return fmt.Sprintf("The queue has no %s of its own, so %s decides: set %s to %v there.", s.argument, strings.Join(culprits, " and "), s.policyKey, desired)
 	}
 	return fmt.Sprintf("Take %s out of %s, or have its pattern leave queue %q out.", s.policyKey, strings.Join(culprits, " and of "), seen.Name)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/warren-mq/warren/internal/topology"
 )
 
-// seenWith is a broker with these exchanges, name to type, and bindings. An
-// alternate exchange is named after the type: "headers else park".
+// seenWith is a broker with these exchanges and bindings.
 func seenWith(exchanges map[string]topology.SeenExchange, bindings ...topology.Binding) *topology.Snapshot {
 	seen := &topology.Snapshot{Exchanges: exchanges}
 	seen.SetBindings(bindings)

@@ -10,11 +10,20 @@ import (
 // completeManifest is all that a publisher and two consumers need, one
 // document each; every name in it ends with the suffix.
 func (w *tenant) completeManifest(suffix string) []string {
-	broker := "late-" + suffix
-	return strings.Split(w.brokerManifest(broker, "1s")+"---"+
-		topicOn("orders-"+suffix, broker)+
-		subscriptionTo("billing-"+suffix, broker, "orders-"+suffix)+
-		strings.TrimSuffix(subscriptionTo("shipping-"+suffix, broker, "orders-"+suffix), "---"), "---")
+	broker, topic := "late-"+suffix, "orders-"+suffix
+	hears := func(name string) string {
+		return fmt.Sprintf(`
+apiVersion: warren.dev/v1alpha1
+kind: ReliableSubscription
+metadata: {name: %s-%s}
+spec:
+  brokerRef: {name: %s}
+  sources: [{topicRef: {name: %s}, routingKeys: ["#"]}]
+  retry: {immediate: {}}
+`, name, suffix, broker, topic)
+	}
+	documents := strings.Split(w.brokerManifest(broker, "1s"), "---")
+	return append(documents, strings.TrimSuffix(topicOn(topic, broker), "---"), hears("billing"), hears("shipping"))
 }
 
 // arrivals are orders of n things: the two that are most unlike each other,
@@ -37,15 +46,14 @@ func arrivals(n, random int) [][]int {
 func TestAManifestMayArriveInAnyOrder(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {
-		all := arrivals(5, 4)
-		var suffixes []string
-		pieces := make([]strings.Builder, 5)
+		var names []string
 		var oneFile strings.Builder
-		for i, order := range all {
-			file, piecemeal := fmt.Sprintf("f%d", i), fmt.Sprintf("p%d", i)
-			suffixes = append(suffixes, file, piecemeal)
+		pieces := make([]strings.Builder, 5)
+		for i, order := range arrivals(len(pieces), 2) {
+			inOneFile, piecemeal := fmt.Sprintf("f%d", i), fmt.Sprintf("p%d", i)
+			names = append(names, inOneFile, piecemeal)
 			for step, document := range order {
-				oneFile.WriteString("---" + w.completeManifest(file)[document])
+				oneFile.WriteString("---" + w.completeManifest(inOneFile)[document])
 				pieces[step].WriteString("---" + w.completeManifest(piecemeal)[document])
 			}
 		}
@@ -53,7 +61,7 @@ func TestAManifestMayArriveInAnyOrder(t *testing.T) {
 		for step := range pieces {
 			w.apply(pieces[step].String())
 		}
-		for _, suffix := range suffixes {
+		for _, suffix := range names {
 			w.awaitReady("broker/late-" + suffix)
 			w.awaitReady("topic/orders-" + suffix)
 			w.awaitReady("rsub/billing-" + suffix)
