@@ -28,7 +28,7 @@ func (c *compiler) rejectSentence(r Retry) string {
 	case backoff:
 		return fmt.Sprintf("Reject what failed (basic.reject or basic.nack, requeue=false): it comes back after each delay, and parks at the rejection of delivery %d.", r.MaxDeliveries)
 	case fixedDelay:
-		return fmt.Sprintf("Reject what failed (basic.reject or basic.nack, requeue=false): it comes back after the delay; don't republish it. Count the runs yourself: the x-death entry with queue %q and reason rejected holds them in its count; at %d, park the message in place of running it. Nothing else ends the loop.", c.names.Work, r.MaxDeliveries)
+		return fmt.Sprintf("Reject what failed (basic.reject or basic.nack, requeue=false): it comes back after the delay; don't republish it. Count the runs yourself: the x-death entry with queue %q and reason rejected has the earlier ones in its count. When run %d fails, park the message in place of rejecting it; should it come with %[2]d counted, park it in place of running it. Nothing else ends the loop.", c.names.Work, r.MaxDeliveries)
 	default:
 		return "Reject with requeue=false (basic.reject or basic.nack) what can never succeed: it parks at once."
 	}
