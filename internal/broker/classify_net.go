@@ -104,8 +104,9 @@ func tlsProblem(err error) (problem, advice string) {
 
 func day(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// closedByPeer, be it in an orderly manner or, as RabbitMQ does at times, by a reset.
 func closedByPeer(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // plainCause names a failure without what changes from time to time, such as
