@@ -48,7 +48,7 @@ verify: generate ## Check that generated code is up to date, go.mod is tidy and 
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## Run the linters
-	$(GOLANGCI_LINT) run ./...
+	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
 
 .PHONY: image
 image: ## Build the container image (needs docker)

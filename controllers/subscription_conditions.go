@@ -99,7 +99,7 @@ func heldSentence(a *assessment) string {
 	if held == nil || *held == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %d of that is held in its dead-letter line and cannot be consumed: bind another quorum queue to exchange %q, and the broker moves them there within 3 minutes", *held, a.topology.Names.Park())
+	return fmt.Sprintf("; %d of that is held in its dead-letter line and cannot be consumed: %s", *held, freeHeld(a.topology.Names))
 }
 
 func setUnconsumed(set *conditionSet, sub *v1alpha1.ReliableSubscription, a *assessment, status *v1alpha1.ReliableSubscriptionStatus) {

@@ -40,7 +40,14 @@ func setDeadLetteringBlocked(set *conditionSet, a *assessment) {
 	set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonFlowing, "no dead letter waits to leave a queue")
 }
 
+// whyStuck: what stands still in the parking queue holds up nothing else, so
+// that it is told only where it is all there is.
 func whyStuck(a *assessment, stuck []topology.SeenQueue) (reason, message string) {
+	names := a.topology.Names
+	if len(stuck) == 1 && stuck[0].Name == names.Parking {
+		return v1alpha1.ReasonNoRoute, fmt.Sprintf("%s cannot leave queue %q, which keeps what expires in it or exceeds a delivery limit: %s",
+			count(*stuck[0].DeadLettering, "dead letter"), names.Parking, freeHeld(names))
+	}
 	var queues []string
 	eased := true
 	for _, q := range stuck {
@@ -48,7 +55,6 @@ func whyStuck(a *assessment, stuck []topology.SeenQueue) (reason, message string
 		eased = eased && q.Trouble.DeadLetteringEased
 	}
 	what := list(queues) + ", and retries stand still behind them"
-	names := a.topology.Names
 	switch {
 	case len(a.result.Unproved) > 0 || len(a.result.Missing) > 0:
 		return v1alpha1.ReasonNoRoute, what + ": their way is broken (" + list(append(objectNames(a.result.Missing), a.result.Unproved...)) + ")"
@@ -57,9 +63,28 @@ func whyStuck(a *assessment, stuck []topology.SeenQueue) (reason, message string
 	case refusing(a) != "":
 		return v1alpha1.ReasonTargetRefuses, what + fmt.Sprintf(": queue %q refuses them; lift its length limit", refusing(a))
 	}
-	return v1alpha1.ReasonDraining, what + fmt.Sprintf(
-		": every route is there, RabbitMQ tries again within 3 minutes. If they stay, they came round without a rejection: bind queue %q to the return exchange (%s) in place of %q, wait until they have parked, and bind back",
-		names.Parking, a.topology.Names.Return(1), names.Work)
+	return v1alpha1.ReasonDraining, what + ": every route is there, RabbitMQ tries again within 3 minutes" + freeJam(names, stuck)
+}
+
+// freeJam says how to get at retries that came round without a rejection.
+// RabbitMQ counts a message as moved when all queues that it is routed to
+// have it, those included to which it does not send it for the cycle. So the
+// queue of the cycle has to be unbound, and Warren not to bind it again.
+func freeJam(names topology.Names, stuck []topology.SeenQueue) string {
+	for _, q := range stuck {
+		if names.IsWait(q.Name) {
+			return fmt.Sprintf(". If they stay, they came round without a rejection: set annotation %s to \"true\", bind queue %q to exchange %q in place of %q, and take the annotation away when they have parked",
+				v1alpha1.PausedAnnotation, names.Parking, q.Argument("x-dead-letter-exchange"), names.Work)
+		}
+	}
+	return ""
+}
+
+// freeHeld says how to get at parked messages that died in the parking queue.
+// It is a cycle, too.
+func freeHeld(names topology.Names) string {
+	return fmt.Sprintf("set annotation %s to \"true\", bind another quorum queue to exchange %q in place of %q, and RabbitMQ moves them there within 3 minutes; then take the annotation away",
+		v1alpha1.PausedAnnotation, names.Park(), names.Parking)
 }
 
 // refusing names a queue with a length limit, which refuses dead letters when it is full.
