@@ -131,9 +131,10 @@ func TestTheSourcesAreBoundLast(t *testing.T) {
 			}
 			t.Run(s.name, func(t *testing.T) {
 				t.Parallel()
+				vhost := b.NewVhost(t)
 				recorder, newSession := newRecorder()
 				w := newWorld(t, newSession)
-				w.createBroker(configOf(b.NewVhost(t)))
+				w.createBroker(configOf(vhost))
 				orders := topic("orders")
 				w.create(orders)
 				w.awaitCondition(orders, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonNoSubscriptions)
@@ -212,10 +213,10 @@ func assertOrder(t *testing.T, declared []topology.Object) {
 // Once all is there nothing is done to the broker any more, whatever is
 // written to the resources, as long as it means the same.
 func TestNothingIsDoneTwice(t *testing.T) {
-	b := localenv.Broker(t, localenv.Series43)
+	vhost := localenv.Broker(t, localenv.Series43).NewVhost(t)
 	recorder, newSession := newRecorder()
 	w := newWorld(t, newSession)
-	w.createBroker(configOf(b.NewVhost(t)))
+	w.createBroker(configOf(vhost))
 	orders, sub := topic("orders"), subscription("billing")
 	w.create(orders)
 	w.create(sub)

@@ -1,6 +1,7 @@
 package controllers_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
-	"github.com/go-logr/logr/funcr"
+	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -99,7 +100,7 @@ func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session) 
 		Scheme:  scheme,
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		Logger:  logger(t),
+		Logger:  zap.New(zap.WriteTo(newJournal(t)), zap.Level(zapcore.DebugLevel)),
 		// Each test has reconcilers of the same names.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
@@ -121,22 +122,28 @@ func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session) 
 	return w
 }
 
-// logger keeps what is logged until the test ends, and shows it when it failed.
-func logger(t *testing.T) logr.Logger {
-	var mutex sync.Mutex
-	var lines []string
+// journal keeps what the reconcilers log until the test ends, and shows it when it failed.
+type journal struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func newJournal(t *testing.T) *journal {
+	j := &journal{}
 	t.Cleanup(func() {
-		mutex.Lock()
-		defer mutex.Unlock()
+		j.mutex.Lock()
+		defer j.mutex.Unlock()
 		if t.Failed() {
-			t.Logf("the reconcilers logged:\n%s", strings.Join(lines, "\n"))
+			t.Logf("the reconcilers logged:\n%s", j.text.String())
 		}
 	})
-	return funcr.New(func(_, args string) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		lines = append(lines, args)
-	}, funcr.Options{LogTimestamp: true, Verbosity: 1})
+	return j
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	return j.text.Write(line)
 }
 
 // create makes an object, in the world's namespace where it has one.

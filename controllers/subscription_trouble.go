@@ -67,23 +67,23 @@ func whyStuck(a *assessment, stuck []topology.SeenQueue) (reason, message string
 }
 
 // freeJam says how to get at retries that came round without a rejection.
-// RabbitMQ counts a message as moved when all queues that it is routed to
-// have it, those included to which it does not send it for the cycle. So the
-// queue of the cycle has to be unbound, and Warren not to bind it again.
+// RabbitMQ has moved a dead letter when every queue that it is routed to has
+// confirmed it, the one included to which it is not sent for the cycle. So
+// that queue has to be unbound meanwhile, and Warren must not bind it again.
 func freeJam(names topology.Names, stuck []topology.SeenQueue) string {
 	for _, q := range stuck {
 		if names.IsWait(q.Name) {
-			return fmt.Sprintf(". If they stay, they came round without a rejection: set annotation %s to \"true\", bind queue %q to exchange %q in place of %q, and take the annotation away when they have parked",
+			return fmt.Sprintf(". If they stay, they came round without a rejection: set annotation %s to \"true\", bind queue %q to exchange %q in place of %q until they have parked, then bind back and take the annotation away",
 				v1alpha1.PausedAnnotation, names.Parking, q.Argument("x-dead-letter-exchange"), names.Work)
 		}
 	}
 	return ""
 }
 
-// freeHeld says how to get at parked messages that died in the parking queue.
-// It is a cycle, too.
+// freeHeld says how to get at parked messages that died in the parking
+// queue: they have come round, too.
 func freeHeld(names topology.Names) string {
-	return fmt.Sprintf("set annotation %s to \"true\", bind another quorum queue to exchange %q in place of %q, and RabbitMQ moves them there within 3 minutes; then take the annotation away",
+	return fmt.Sprintf("set annotation %s to \"true\", bind another quorum queue to exchange %q in place of %q until RabbitMQ has moved them there (within 3 minutes), then bind back and take the annotation away",
 		v1alpha1.PausedAnnotation, names.Park(), names.Parking)
 }
 

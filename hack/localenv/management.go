@@ -16,7 +16,7 @@ import (
 
 // callTimeout limits one call: a broker that is starting may take a
 // connection and then not answer.
-const callTimeout = 10 * time.Second
+const callTimeout = time.Minute
 
 // CreateVhost makes a vhost; one that exists stays as it is.
 func (b *RabbitMQ) CreateVhost(ctx context.Context, name string) error {

@@ -25,11 +25,9 @@ func TestRejectionsParkWhileTheirWayIsGone(t *testing.T) {
 		amqptest.AwaitReady(t, s.app, "billing.wait.1.2s", 1)
 
 		rejections := amqp.Table{"x-match": "all-with-x", "x-last-death-reason": "rejected"}
-		if err := s.do(func(channel *amqp.Channel) error {
+		s.mustDo(t, func(channel *amqp.Channel) error {
 			return channel.ExchangeUnbind("billing.retry", "", "billing.dead", false, rejections)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		s.publish("", "billing", amqptest.Messages("late", 3)...)
 		ids := map[string]int{}
 		for _, d := range amqptest.Take(t, s.app, "billing.parking", 4) {

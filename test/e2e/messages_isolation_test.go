@@ -16,7 +16,8 @@ func TestRetryReachesItsOwnSubscriptionOnly(t *testing.T) {
 			subscriptionManifest("audit", `sources: [{topicRef: {name: orders}, routingKeys: ["#"]}], workQueue: {name: audit}, retry: {backoff: {delays: [1s]}}`)+
 			subscriptionManifest("shipping", `sources: [{topicRef: {name: orders}, routingKeys: ["#"]}], workQueue: {name: shipping}`),
 			"billing", "audit", "shipping")
-		s.queue("everything", "orders")
+		s.queue(t, "everything")
+		s.bind(t, "everything", "orders", "#")
 		billing := s.consume("billing", amqptest.InTurn(amqptest.Reject))
 		audit := s.consume("audit", amqptest.InTurn(amqptest.Reject))
 		shipping := s.consume("shipping", amqptest.InTurn(amqptest.Ack))

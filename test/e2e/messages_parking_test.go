@@ -61,20 +61,11 @@ func TestHeldParkedMessagesComeBack(t *testing.T) {
 	onStages(t, func(t *testing.T, s *stage) {
 		s.establish(subscriptionManifest("billing", `workQueue: {name: billing}, retry: {immediate: {}}`), "billing")
 		const queue = "billing.parking"
-
-		expiring := amqptest.Message("copied expiration")
-		expiring.Expiration = "100"
-		s.publish("billing.park", "order.expiring", expiring)
-		s.awaitHeld(t, queue, 1)
-
-		s.setPolicy(t, "limit", map[string]any{"delivery-limit": 5}, queue)
-		s.publish("billing.park", "order.looked.at", amqptest.Message("delivery limit"))
-		s.getAndAnswer(t, queue, 6, func(d amqp.Delivery) error { return d.Reject(true) })
-		s.awaitHeld(t, queue, 2)
-		s.removePolicy(t, "limit", queue)
-
+		s.holdByExpiration(t, queue)
+		s.holdByDeliveryLimit(t, queue)
 		s.setPolicy(t, "ttl", map[string]any{"message-ttl": 100}, queue)
 		s.publish("billing.park", "order.outdated", amqptest.Message("time-to-live"))
+
 		s.awaitHeld(t, queue, 3)
 		s.awaitParked(t, "billing", 3)
 		s.await("rsub/billing", expected{
@@ -83,27 +74,108 @@ func TestHeldParkedMessagesComeBack(t *testing.T) {
 		})
 
 		s.removePolicy(t, "ttl", queue)
-		s.queue("rescue", "billing.park")
+		s.pause("billing", true)
+		s.queue(t, "rescue")
+		s.bind(t, "rescue", "billing.park", "")
+		s.unbind(t, queue, "billing.park", "")
 		rescued := s.consume("rescue", amqptest.InTurn(amqptest.Ack), amqptest.Prefetch(10))
-		// RabbitMQ tries again every 3 minutes.
-		amqptest.Eventually(t, 4*time.Minute, func() error {
-			if n := len(rescued.Deliveries()); n < 3 {
-				return fmt.Errorf("%d messages are back, want 3", n)
-			}
-			return nil
-		})
-		s.await("rsub/billing",
-			expected{Type: v1alpha1.ConditionParkingBacklog, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonEmpty},
-			expected{Type: v1alpha1.ConditionDeadLetteringBlocked, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonFlowing},
-			expected{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue})
+		awaitBrokersRetry(t, rescued, 3)
 		s.awaitHeld(t, queue, 0)
-		for id, key := range map[string]string{"copied expiration": "order.expiring", "delivery limit": "order.looked.at", "time-to-live": "order.outdated"} {
+		for id, key := range map[string]string{"expiration": "order.expiring", "delivery limit": "order.looked.at", "time-to-live": "order.outdated"} {
 			back := rescued.DeliveriesOf(id)
 			if len(back) != 1 || back[0].RoutingKey != key || back[0].Expiration != "" {
 				t.Errorf("message %q came back as %v; want it once, with key %q and no expiration", id, back, key)
 			}
 		}
+
+		s.pause("billing", false)
+		s.unbind(t, "rescue", "billing.park", "")
+		s.await("rsub/billing",
+			expected{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue},
+			expected{Type: v1alpha1.ConditionDeadLetteringBlocked, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonFlowing},
+			expected{Type: v1alpha1.ConditionParkingBacklog, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonEmpty})
+		s.publish("billing.park", "order.placed", amqptest.Message("afterwards"))
+		s.takeOnly(t, queue)
 	})
+}
+
+// holdByExpiration parks a message as a consumer does that copies the expiration.
+func (s *stage) holdByExpiration(t *testing.T, queue string) {
+	t.Helper()
+	expiring := amqptest.Message("expiration")
+	expiring.Expiration = "100"
+	s.publish("billing.park", "order.expiring", expiring)
+	s.awaitHeld(t, queue, 1)
+}
+
+// holdByDeliveryLimit looks at a parked message more often than a policy allows.
+func (s *stage) holdByDeliveryLimit(t *testing.T, queue string) {
+	t.Helper()
+	s.setPolicy(t, "limit", map[string]any{"delivery-limit": 5}, queue)
+	s.publish("billing.park", "order.looked.at", amqptest.Message("delivery limit"))
+	s.getAndAnswer(t, queue, 6, func(d amqp.Delivery) error { return d.Reject(true) })
+	s.awaitHeld(t, queue, 2)
+	s.removePolicy(t, "limit", queue)
+}
+
+// A loop that somebody has wired by hand, which leads a crasher's message
+// through the wait queues, jams there; nothing is lost. The status says how to
+// get it out, and so it comes out.
+func TestJammedRetryComesOut(t *testing.T) {
+	onStages(t, func(t *testing.T, s *stage) {
+		s.establish(subscriptionManifest("billing", `workQueue: {name: billing, deliveryLimit: 1}, retry: {backoff: {delays: [1s]}}`), "billing")
+		s.pause("billing", true)
+		overLimit := amqp.Table{"x-match": "all-with-x", "x-last-death-reason": "delivery_limit"}
+		s.mustDo(t, func(channel *amqp.Channel) error {
+			return channel.ExchangeBind("billing.retry", "", "billing.dead", false, overLimit)
+		})
+		consumer := s.consume("billing", amqptest.InTurn(amqptest.Crash))
+		s.publish("", "billing", amqptest.Message("crasher"))
+		s.awaitHeld(t, "billing.wait.1.1s", 1)
+		s.await("rsub/billing",
+			expected{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ConditionDeadLetteringBlocked},
+			expected{
+				Type: v1alpha1.ConditionDeadLetteringBlocked, Status: metav1.ConditionTrue,
+				Message: `bind queue "billing.parking" to exchange "billing.return.1" in place of "billing" until they have parked`,
+			})
+
+		s.bind(t, "billing.parking", "billing.return.1", "")
+		s.unbind(t, "billing", "billing.return.1", "")
+		parked := s.consume("billing.parking", amqptest.InTurn(amqptest.Ack))
+		awaitBrokersRetry(t, parked, 1)
+		s.awaitHeld(t, "billing.wait.1.1s", 0)
+		s.unbind(t, "billing.parking", "billing.return.1", "")
+
+		s.pause("billing", false)
+		s.awaitReady("rsub/billing")
+		s.publish("", "billing", amqptest.Message("afterwards"))
+		parked.AwaitMessage(t, "afterwards", 1)
+		assertDeliveries(t, consumer, "crasher", 2)
+		assertDeliveries(t, consumer, "afterwards", 2)
+		assertDeliveries(t, parked, "crasher", 1)
+	})
+}
+
+// awaitBrokersRetry waits for dead letters that could not leave before:
+// RabbitMQ tries again every 3 minutes.
+func awaitBrokersRetry(t *testing.T, consumer *amqptest.Consumer, n int) {
+	t.Helper()
+	amqptest.Eventually(t, 4*time.Minute, func() error {
+		if got := len(consumer.Deliveries()); got < n {
+			return fmt.Errorf("%d dead letters have come, want %d", got, n)
+		}
+		return nil
+	})
+}
+
+// pause keeps Warren from writing to the broker for a subscription.
+func (s *stage) pause(name string, paused bool) {
+	s.t.Helper()
+	annotation := v1alpha1.PausedAnnotation + "-"
+	if paused {
+		annotation = v1alpha1.PausedAnnotation + "=true"
+	}
+	s.mustKubectl("annotate", "-n", s.namespace, "rsub", name, annotation)
 }
 
 // awaitParked waits until the status counts n parked messages.

@@ -23,7 +23,7 @@ func TestPolicySettingsChangeOnALiveQueue(t *testing.T) {
 		s.establish(billing(7), "billing")
 		s.awaitLimit(t, "billing", 7)
 		s.assertPolicyHoldsTheSettings(t)
-		s.queue("billing") // 406 if it disagreed
+		s.queue(t, "billing") // 406 if it disagreed
 		s.publish("", "billing", amqptest.Message("before the change"))
 
 		s.establish(billing(2), "billing")

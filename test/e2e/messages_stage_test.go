@@ -89,23 +89,30 @@ func (s *stage) do(f func(*amqp.Channel) error) error {
 	return f(channel)
 }
 
-// queue declares a quorum queue of the application's own, bound to exchanges with #.
-func (s *stage) queue(name string, exchanges ...string) {
-	s.t.Helper()
-	err := s.do(func(channel *amqp.Channel) error {
-		if _, err := channel.QueueDeclare(name, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum}); err != nil {
-			return err
-		}
-		for _, exchange := range exchanges {
-			if err := channel.QueueBind(name, "#", exchange, false, nil); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		s.t.Fatalf("queue %q, bound to %q: %v", name, exchanges, err)
+func (s *stage) mustDo(t *testing.T, f func(*amqp.Channel) error) {
+	t.Helper()
+	if err := s.do(f); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// queue declares a quorum queue of the application's own, by its type alone.
+func (s *stage) queue(t *testing.T, name string) {
+	t.Helper()
+	s.mustDo(t, func(channel *amqp.Channel) error {
+		_, err := channel.QueueDeclare(name, true, false, false, false, amqp.Table{amqp.QueueTypeArg: amqp.QueueTypeQuorum})
+		return err
+	})
+}
+
+func (s *stage) bind(t *testing.T, queue, exchange, key string) {
+	t.Helper()
+	s.mustDo(t, func(channel *amqp.Channel) error { return channel.QueueBind(queue, key, exchange, false, nil) })
+}
+
+func (s *stage) unbind(t *testing.T, queue, exchange, key string) {
+	t.Helper()
+	s.mustDo(t, func(channel *amqp.Channel) error { return channel.QueueUnbind(queue, key, exchange, nil) })
 }
 
 // takeOnly takes a message out of a queue and checks that it was the only one.

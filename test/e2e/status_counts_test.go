@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	amqp "github.com/rabbitmq/amqp091-go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -214,13 +213,4 @@ func (w *tenant) assertNoCounts(name string) {
 			w.t.Errorf("status.%s is %d, want it absent while unknown", field, *n)
 		}
 	}
-}
-
-// purge empties a queue.
-func (w *tenant) purge(queue string) {
-	w.t.Helper()
-	w.onChannel(func(ch *amqp.Channel) error {
-		_, err := ch.QueuePurge(queue, false)
-		return err
-	})
 }
