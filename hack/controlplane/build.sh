@@ -10,7 +10,7 @@ version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
 [ -e "$out/.complete" ] && exit 0
 
 # Several test binaries may ask at once: one builds, the others wait. (Where
-# there is no flock, as on macOS, run make install first.)
+# there is no flock, as on macOS, run make setup first.)
 mkdir -p "$out"
 exec 9>"$out/.lock"
 if command -v flock >/dev/null; then flock 9; fi
