@@ -3,6 +3,7 @@ package localenv
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,14 @@ import (
 // package that uses ForEachBroker, Broker or SharedControlPlane needs it:
 //
 //	func TestMain(m *testing.M) { localenv.Main(m) }
+//
+// It lets more tests run at once than there are processors, unless -parallel
+// says otherwise: they wait more than they work. Many more would only make
+// the brokers late: each test makes a vhost.
 func Main(m *testing.M) {
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err) // every test binary has the flag
+	}
 	code := m.Run()
 	if err := sharedParts.end(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
