@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,7 +72,10 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 	if err != nil {
 		return fmt.Errorf("--log-level: %w", err)
 	}
-	ctrl.SetLogger(zap.New(zap.Level(level)))
+	logger := zap.New(zap.Level(level))
+	ctrl.SetLogger(logger)
+	// client-go logs by klog, on lines that are no JSON.
+	klog.SetLogger(logger)
 
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -82,7 +82,7 @@ func (r *SubscriptionReconciler) contested(ctx context.Context, sub *v1alpha1.Re
 		}
 		for i := range rivals.Items {
 			rival := &rivals.Items[i]
-			if r.samePlace(rival, a.view) && older(rival, sub) {
+			if r.samePlace(rival, a.view) && older(rival, sub) && !lost(rival) {
 				return problem(v1alpha1.ReasonConflict,
 					"%s claims queue %q too and is older: choose another name, or delete that one; nothing was changed", nameFor(sub.Namespace, client.ObjectKeyFromObject(rival)), queue), nil
 			}
@@ -102,6 +102,16 @@ func (r *SubscriptionReconciler) samePlace(sub *v1alpha1.ReliableSubscription, v
 	return ok && other.Observation != nil &&
 		other.Observation.Info.ClusterName == view.Observation.Info.ClusterName &&
 		other.Broker.Spec.Vhost == view.Broker.Spec.Vhost
+}
+
+// lost tells whether a claim was lost to somebody else already, so that it
+// stands in nobody's way.
+func lost(sub *v1alpha1.ReliableSubscription) bool {
+	switch subscriptionReason(sub) {
+	case v1alpha1.ReasonConflict, v1alpha1.ReasonNotOwned, v1alpha1.ReasonUnsafeToAdopt:
+		return true
+	}
+	return false
 }
 
 // older tells whether a claims before b; resources of the same second by UID.

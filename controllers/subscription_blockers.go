@@ -30,22 +30,27 @@ func firstOf(checks []func(*assessment) *Problem, a *assessment) *Problem {
 	return nil
 }
 
-// trespassing: a name that is wanted belongs to somebody else.
+// trespassing: a name that is wanted belongs to somebody else, or to nobody.
 func trespassing(a *assessment) *Problem {
-	var unmarked, marked []string
+	var unmarked, abandoned, owned []string
 	for _, t := range a.result.Trespass {
-		if t.Owner == "" {
+		switch owner := trespassOwner(a.clusterID, a.of.GetNamespace(), t); {
+		case t.Owner == "":
 			unmarked = append(unmarked, t.Object.String())
-		} else {
-			marked = append(marked, fmt.Sprintf("%s belongs to %s", t.Object, trespassOwner(a.clusterID, a.of.GetNamespace(), t)))
+		case t.Abandoned:
+			abandoned = append(abandoned, fmt.Sprintf("%s, which %s declared and left", t.Object, owner))
+		default:
+			owned = append(owned, fmt.Sprintf("%s belongs to %s", t.Object, owner))
 		}
 	}
+	adopt := fmt.Sprintf("choose another name, or take it over with adoptionPolicy: Adopt, where Broker.spec.adoption lets namespace %q; nothing was changed", a.of.GetNamespace())
 	switch {
-	case len(marked) > 0:
-		return problem(v1alpha1.ReasonConflict, "%s: choose another name, or delete the other resource; nothing was changed", list(marked))
+	case len(owned) > 0:
+		return problem(v1alpha1.ReasonConflict, "%s: choose another name, or delete the other resource; nothing was changed", list(owned))
+	case len(abandoned) > 0:
+		return problem(v1alpha1.ReasonNotOwned, "on the broker there is still %s: %s", list(abandoned), adopt)
 	case len(unmarked) > 0:
-		return problem(v1alpha1.ReasonNotOwned,
-			"on the broker there is already %s, which Warren did not declare: choose another name, or take it over with adoptionPolicy: Adopt, where Broker.spec.adoption lets namespace %q; nothing was changed", list(unmarked), a.of.GetNamespace())
+		return problem(v1alpha1.ReasonNotOwned, "on the broker there is already %s, which Warren did not declare: %s", list(unmarked), adopt)
 	}
 	return nil
 }

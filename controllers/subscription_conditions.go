@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
 )
 
@@ -42,12 +43,28 @@ func setInSync(set *conditionSet, a *assessment) {
 	case len(a.result.Differences) == 0:
 		set.set(v1alpha1.ConditionInSync, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, "the broker has what the spec says")
 	default:
-		var sentences []string
-		for _, d := range a.result.Differences {
-			sentences = append(sentences, describe(d))
-		}
-		set.set(v1alpha1.ConditionInSync, metav1.ConditionFalse, string(a.result.Differences[0].Cause), list(sentences)+"; see status.drift for what to do")
+		set.set(v1alpha1.ConditionInSync, metav1.ConditionFalse, string(a.result.Differences[0].Cause), differencesSentence(a.result.Differences))
 	}
+}
+
+// differencesSentence names the unsafe differences, or where there are none the tolerable ones.
+func differencesSentence(differences []drift.Difference) string {
+	var unsafe, tolerable []string
+	for _, d := range differences {
+		if d.Unsafe() {
+			unsafe = append(unsafe, describe(d))
+		} else {
+			tolerable = append(tolerable, describe(d))
+		}
+	}
+	const where = "; status.drift says what to do"
+	switch {
+	case len(unsafe) == 0:
+		return "tolerable: " + list(tolerable) + where
+	case len(tolerable) == 0:
+		return "unsafe: " + list(unsafe) + where
+	}
+	return "unsafe: " + list(unsafe) + "; and " + fmt.Sprint(len(tolerable)) + " tolerable" + where
 }
 
 // known tells whether a condition that rests on counters can be judged, and
@@ -84,12 +101,26 @@ func setParkingBacklog(set *conditionSet, sub *v1alpha1.ReliableSubscription, a 
 	case n >= threshold:
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached, fmt.Sprintf(
 			"queue %q holds %s (threshold %d): find out why, mend it, then bring back what is parked through exchange %q",
-			queue.Name, count(n, "parked message"), threshold, a.topology.Names.Redrive())+heldSentence(a))
+			queue.Name, count(n, "parked message"), threshold, a.topology.Names.Redrive())+earlierSentence(a)+heldSentence(a))
 	case n == 0:
 		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonEmpty, fmt.Sprintf("queue %q is empty", queue.Name))
 	default:
 		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, fmt.Sprintf("queue %q holds %s (threshold %d)", queue.Name, count(n, "parked message"), threshold))
 	}
+}
+
+// earlierSentence tells of parked messages in queues that an earlier spec named.
+func earlierSentence(a *assessment) string {
+	var queues []string
+	for _, q := range earlierParking(a.topology, a.snapshot()) {
+		if q.Messages != nil && *q.Messages > 0 {
+			queues = append(queues, fmt.Sprintf("%d in queue %q", *q.Messages, q.Name))
+		}
+	}
+	if len(queues) == 0 {
+		return ""
+	}
+	return "; of these, as an earlier spec named it, " + list(queues)
 }
 
 // heldSentence tells of parked messages that a stray policy or an expiration
@@ -140,7 +171,7 @@ func setStalled(set *conditionSet, a *assessment) {
 			}
 		}
 	}
-	set.set(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonHelpsItself, "nothing waits for a change of the spec or of the broker's objects")
+	set.set(v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonHelpsItself, "no change of the spec or of the broker's objects is called for; Warren goes on trying what is not done")
 }
 
 var stalls = map[string]bool{

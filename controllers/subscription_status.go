@@ -3,6 +3,8 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -70,10 +72,33 @@ func withoutCounts(s *v1alpha1.ReliableSubscriptionStatus) *v1alpha1.ReliableSub
 			*c = ptr.To[int64](0)
 		}
 	}
-	for i := range s.Conditions {
-		s.Conditions[i].Message = ""
-	}
+	dropCountedMessages(s)
 	return s
+}
+
+// counted are the conditions whose messages have counts in them.
+var counted = map[string]bool{
+	v1alpha1.ConditionParkingBacklog:       true,
+	v1alpha1.ConditionUnconsumed:           true,
+	v1alpha1.ConditionDeadLetteringBlocked: true,
+	v1alpha1.ConditionSpinning:             true,
+}
+
+// dropCountedMessages leaves out the messages that have counts in them, also
+// where Ready repeats one, and the number of messages in a queue of a wrong type.
+func dropCountedMessages(s *v1alpha1.ReliableSubscriptionStatus) {
+	wrongType := false
+	for i := range s.Drift {
+		if s.Drift[i].Field == "x-queue-type" {
+			s.Drift[i].Observed, wrongType = "", true
+		}
+	}
+	for i := range s.Conditions {
+		c := &s.Conditions[i]
+		if wrongType || counted[c.Type] || c.Reason == v1alpha1.ConditionDeadLetteringBlocked {
+			c.Message = ""
+		}
+	}
 }
 
 // subscriptionStatus is pure: what was assessed, as a status.
@@ -124,9 +149,36 @@ func fillCounts(status *v1alpha1.ReliableSubscriptionStatus, sub *v1alpha1.Relia
 	}
 	status.Retry.Messages = retrying(a.topology, seen)
 	if p, ok := seen.Queues[a.topology.Names.Parking]; ok {
+		p.Messages = parked(a.topology, seen)
 		status.ParkingQueue.Messages = p.Messages
 		status.ParkingQueue.Since = parkedSince(sub, p)
 	}
+}
+
+// parked counts what is parked, in the parking queue and in those that an
+// earlier spec named: renaming one must not make what it holds disappear.
+func parked(t *topology.Topology, seen *topology.Snapshot) *int64 {
+	var sum int64
+	for _, q := range append(earlierParking(t, seen), seen.Queues[t.Names.Parking]) {
+		if q.Messages == nil {
+			return nil
+		}
+		sum += *q.Messages
+	}
+	return &sum
+}
+
+// earlierParking are queues of this subscription that no spec names any more
+// and that are no wait queues, by name.
+func earlierParking(t *topology.Topology, seen *topology.Snapshot) []topology.SeenQueue {
+	var queues []topology.SeenQueue
+	for name, q := range seen.Queues {
+		if q.Arguments.Owner() == t.Owner && name != t.Names.Work && name != t.Names.Parking && !t.Names.IsWait(name) {
+			queues = append(queues, q)
+		}
+	}
+	slices.SortFunc(queues, func(a, b topology.SeenQueue) int { return strings.Compare(a.Name, b.Name) })
+	return queues
 }
 
 // parkedSince keeps the time that was once told, which a restart does not know.

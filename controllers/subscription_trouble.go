@@ -19,10 +19,13 @@ func setDeadLetteringBlocked(set *conditionSet, a *assessment) {
 	}
 	seen := a.snapshot()
 	before := set.isTrue(kind)
+	// Counters are renewed every few seconds only: what is on its way at one of
+	// those moments would be seen again and again with a shorter period.
+	period := max(a.view.SyncPeriod, 2*statisticsInterval)
 	var stuck []topology.SeenQueue
 	for _, q := range queuesOf(a.topology, seen) {
 		since := q.Trouble.DeadLetteringSince
-		if !since.IsZero() && (before || seen.TakenAt.Sub(since) >= a.view.SyncPeriod) {
+		if !since.IsZero() && (before || seen.TakenAt.Sub(since) >= period) {
 			stuck = append(stuck, q)
 		}
 	}

@@ -22,17 +22,20 @@ import "cmp"
 // +kubebuilder:validation:XValidation:rule="[has(self.backoff), has(self.fixedDelay), has(self.native), has(self.immediate)].filter(x, x).size() == 1",message="choose exactly one of backoff, fixedDelay, native and immediate; or leave retry out, which means backoff with the delays 5s, 30s, 5m"
 type RetrySpec struct {
 	// backoff: growing delays between a bounded number of deliveries, all
-	// done and counted by the broker. Example: {delays: [5s, 30s, 5m]}.
+	// done and counted by the broker; the consumer rejects what failed
+	// (basic.reject or basic.nack, requeue=false). N delays mean N+1 deliveries, then
+	// it parks. Choose this unless you know better. Example: {delays: [5s, 30s, 5m]}.
 	// +optional
 	Backoff *BackoffRetry `json:"backoff,omitempty"`
 
 	// fixedDelay: the same delay before every further delivery; the consumer
-	// counts. Example: {delay: 30s, maxAttempts: 5}.
+	// rejects what failed (requeue=false), counts its runs, and parks at
+	// maxAttempts itself. Example: {delay: 30s, maxAttempts: 5}.
 	// +optional
 	FixedDelay *FixedDelayRetry `json:"fixedDelay,omitempty"`
 
 	// native: the delayed retry that quorum queues have from RabbitMQ 4.3
-	// on. An older broker takes the arguments and ignores them; there the
+	// on; the consumer requeues what failed (basic.reject, requeue=true). An older broker takes the arguments and ignores them; there the
 	// subscription says UnsupportedByBroker and nothing is declared.
 	// Example: {minDelay: 1s, maxDelay: 1m, on: Failed}.
 	// +optional

@@ -114,6 +114,7 @@ func (d demo) applySamples(ctx context.Context) error {
 	if err := d.kube.quiet(ctx, "apply", "-k", overlay); err != nil {
 		return err
 	}
+	d.screen.note("as they are, but for the broker's address, a sync period of 1s, and billing's delays (1s, 3s, 6s)")
 	d.screen.note("waiting until every route is proved …")
 	return d.kube.quiet(ctx, "wait", "-n", "shop", "rsub", "--all", "--for=condition=Ready", "--timeout=60s")
 }
@@ -143,15 +144,17 @@ func (d demo) showBacklog(ctx context.Context) error {
 		return err
 	}
 	d.screen.alarm("ParkingBacklog is True: %s", message)
+	d.screen.note("search and shipping hold the orders for consumers that this demo does not have; Unconsumed would tell from 10000 on.")
 	return nil
 }
 
 func (d demo) farewell(env *localenv.Environment) {
 	d.screen.title("Look around")
 	d.screen.command("export KUBECONFIG=%s", env.Kubeconfig)
-	d.screen.command("%s get warren -A", env.KubectlPath)
-	d.screen.command("%s explain rsub.spec.retry", env.KubectlPath)
-	d.screen.command("%s describe rsub -n shop billing", env.KubectlPath)
+	d.screen.command("alias kubectl=%s", env.KubectlPath)
+	d.screen.command("kubectl get warren -A")
+	d.screen.command("kubectl explain rsub.spec.retry")
+	d.screen.command("kubectl describe rsub -n shop billing")
 	d.screen.note("RabbitMQ's management page: %s (user %s, password %s)", d.broker.ManagementURL(), d.broker.AdminUser, d.broker.AdminPassword)
 	d.screen.note("make demo-down ends it.")
 }

@@ -43,6 +43,8 @@ type Trespass struct {
 	Object topology.Object
 	// Owner is its mark; "" where it bears none.
 	Owner string
+	// Abandoned: the resource that the mark names exists no more.
+	Abandoned bool
 }
 
 // Cause says what kind of difference it is, as a condition reason.
@@ -108,7 +110,7 @@ func (c *comparison) ours(o topology.Object, mark string) bool {
 	if c.isOwn(mark) || (c.claims.Adopt && (mark == "" || abandoned)) {
 		return true
 	}
-	c.result.Trespass = append(c.result.Trespass, Trespass{Object: o, Owner: mark})
+	c.result.Trespass = append(c.result.Trespass, Trespass{Object: o, Owner: mark, Abandoned: abandoned})
 	return false
 }
 

@@ -78,7 +78,7 @@ func TestOwnership(t *testing.T) {
 			var expected []drift.Trespass
 			for _, o := range want.Objects {
 				if o.Kind() != topology.KindBinding && o.String() != `exchange "W.redrive"` {
-					expected = append(expected, drift.Trespass{Object: o, Owner: *tc.trespass})
+					expected = append(expected, drift.Trespass{Object: o, Owner: *tc.trespass, Abandoned: tc.claims.Abandoned != nil && tc.claims.Abandoned(*tc.trespass)})
 				}
 			}
 			if diff := cmp.Diff(expected, got.Trespass); diff != "" {

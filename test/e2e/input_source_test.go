@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,7 +82,9 @@ func TestASourceThatDoesNotFitItsExchange(t *testing.T) {
 				w := w.in(t)
 				w.await("rsub/"+c.name, blocked(metav1.ConditionFalse, v1alpha1.ReasonInvalidSource, c.message, stalled,
 					expected{v1alpha1.ConditionInSync, metav1.ConditionUnknown, v1alpha1.ReasonInvalidSource, "nothing was compared"})...)
-				w.assertNotThere(`queue "` + c.name + `"`)
+				if strings.Contains(c.source, "topicRef") { // the raw exchange may have come after the first reading
+					w.assertNotThere(`queue "` + c.name + `"`)
+				}
 			})
 		}
 		w.apply(subscriptionWith("keys-on-fanout", `{topicRef: {name: fanout}}`))

@@ -38,25 +38,33 @@ func TestCrashingMessageParksAtTheDeliveryLimit(t *testing.T) {
 // Having climbed to the third rung, a message that begins to crash its
 // consumer has deliveryLimit crashes forgiven there on RabbitMQ 4.0. 4.3 has
 // counted each return from a wait queue, so that the first crash is one too
-// many. On both it parks.
-func TestCrashOnTheThirdRungParks(t *testing.T) {
+// many. Where nothing waits in between, crashes and requeues count alike. However it is, it parks.
+func TestCrashAfterRetriesParks(t *testing.T) {
+	rejecting := inTurn(amqptest.Reject, amqptest.Reject, amqptest.Reject, amqptest.Crash)
+	requeueing := inTurn(amqptest.RejectRequeue, amqptest.RejectRequeue, amqptest.RejectRequeue, amqptest.Crash)
 	onStages(t, func(t *testing.T, s *stage) {
-		const third = time.Second
-		var journeys []journey
+		journeys := []journey{
+			{queue: "immediate", spec: `workQueue: {name: immediate, deliveryLimit: 3}, retry: {immediate: {}}`, fail: requeueing, delays: []time.Duration{0, 0, 0}},
+			{
+				queue: "native", spec: `workQueue: {name: native, deliveryLimit: 3}, retry: {native: {minDelay: 1s, maxDelay: 1s}}`, fail: requeueing,
+				delays: []time.Duration{time.Second, time.Second, time.Second}, only: localenv.Series43,
+			},
+		}
 		for _, j := range []journey{
 			{queue: "backoff", spec: `workQueue: {name: backoff, deliveryLimit: 3}, retry: {backoff: {delays: [1s, 1s, 1s]}}`, through: []string{".wait.1.1s", ".wait.2.1s", ".wait.3.1s"}},
 			{queue: "at-most-once", spec: `workQueue: {name: at-most-once, deliveryLimit: 3, deadLetterStrategy: AtMostOnce}, retry: {backoff: {delays: [1s, 1s, 1s]}}`, through: []string{".wait.1.1s", ".wait.2.1s", ".wait.3.1s"}},
 			{queue: "fixed-delay", spec: `workQueue: {name: fixed-delay, deliveryLimit: 3}, retry: {fixedDelay: {delay: 1s, maxAttempts: 4}}`, through: []string{".wait.1s", ".wait.1s", ".wait.1s"}},
 		} {
-			j.delays = []time.Duration{time.Second, time.Second, third}
+			j.fail, j.delays = rejecting, []time.Duration{time.Second, time.Second, time.Second}
 			if s.series() == localenv.Series40 {
-				// Crashing three times more, it comes at once, out of no wait queue but the last.
+				// It comes three times more, at once, and the last wait stays the one before.
 				j.delays = append(j.delays, 0, 0, 0)
 				j.through = append(j.through, slices.Repeat(j.through[2:], 3)...)
 			}
-			j.fail = inTurn(amqptest.Reject, amqptest.Reject, amqptest.Reject, amqptest.Crash)
-			j.diesOf, j.unusual = "delivery_limit", true
 			journeys = append(journeys, j)
+		}
+		for i := range journeys {
+			journeys[i].diesOf, journeys[i].unusual = "delivery_limit", true
 		}
 		travel(t, s, journeys)
 	})

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/test/amqptest"
 )
 
@@ -16,6 +19,8 @@ import (
 type ladderChange struct {
 	// queue is the work queue, and the subscription's name.
 	queue string
+	// work is what spec.workQueue has beside the name, after a comma.
+	work string
 	// retries are the spec's, one after another.
 	retries []string
 	// delays of the last one.
@@ -42,6 +47,10 @@ func TestLadderChangesUnderMessages(t *testing.T) {
 		{
 			queue: "other-first-delay-and-back", delays: []time.Duration{first, second}, removed: []string{".wait.1.3s"},
 			retries: []string{`{backoff: {delays: [1s, 2s]}}`, `{backoff: {delays: [3s, 2s]}}`, `{backoff: {delays: [1s, 2s]}}`},
+		},
+		{
+			queue: "other-delays-at-most-once", work: ", deadLetterStrategy: AtMostOnce", delays: []time.Duration{second, third}, removed: []string{".wait.1.1s", ".wait.2.2s"},
+			retries: []string{`{backoff: {delays: [1s, 2s]}}`, `{backoff: {delays: [2s, 3s]}}`},
 		},
 		{
 			queue: "rungs-less", delays: []time.Duration{first}, removed: []string{".wait.2.1s", ".wait.3.2s"},
@@ -108,11 +117,14 @@ func (s *stage) change(changes []ladderChange, turn int) {
 	var names []string
 	for _, c := range changes {
 		if turn < len(c.retries) {
-			manifests += subscriptionManifest(c.queue, fmt.Sprintf("%s, workQueue: {name: %s}, retry: %s", fromOrders, c.queue, c.retries[turn]))
+			manifests += subscriptionManifest(c.queue, fmt.Sprintf("%s, workQueue: {name: %s%s}, retry: %s", fromOrders, c.queue, c.work, c.retries[turn]))
 			names = append(names, c.queue)
 		}
 	}
-	s.establish(manifests, names...)
+	s.apply(manifests)
+	for _, name := range names {
+		s.await("rsub/"+name, expected{Type: v1alpha1.ConditionEstablished, Status: metav1.ConditionTrue})
+	}
 }
 
 // fail rejects, and parks what has been run often enough where the consumer has to count.

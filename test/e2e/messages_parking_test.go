@@ -119,34 +119,30 @@ func (s *stage) holdByDeliveryLimit(t *testing.T, queue string) {
 }
 
 // A loop that somebody has wired by hand, which leads a crasher's message
-// through the wait queues, jams there; nothing is lost. The status says how to
-// get it out, and so it comes out.
+// through the wait queues, jams there. Warren takes the binding away, and
+// nothing is lost: the status says how to get the message out, and so it comes out.
 func TestJammedRetryComesOut(t *testing.T) {
 	onStages(t, func(t *testing.T, s *stage) {
 		s.establish(subscriptionManifest("billing", `workQueue: {name: billing, deliveryLimit: 1}, retry: {backoff: {delays: [1s]}}`), "billing")
-		s.pause("billing", true)
-		overLimit := amqp.Table{"x-match": "all-with-x", "x-last-death-reason": "delivery_limit"}
-		s.mustDo(t, func(channel *amqp.Channel) error {
-			return channel.ExchangeBind("billing.retry", "", "billing.dead", false, overLimit)
-		})
 		consumer := s.consume("billing", amqptest.InTurn(amqptest.Crash))
-		s.publish("", "billing", amqptest.Message("crasher"))
-		s.awaitHeld(t, "billing.wait.1.1s", 1)
+		const wait = "billing.wait.1.1s"
+		s.jam(t, wait)
 		s.await("rsub/billing",
 			expected{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ConditionDeadLetteringBlocked},
 			expected{
-				Type: v1alpha1.ConditionDeadLetteringBlocked, Status: metav1.ConditionTrue,
+				Type: v1alpha1.ConditionDeadLetteringBlocked, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonDraining,
 				Message: `bind queue "billing.parking" to exchange "billing.return.1" in place of "billing" until they have parked`,
 			})
 
+		s.pause("billing", true)
 		s.bind(t, "billing.parking", "billing.return.1", "")
 		s.unbind(t, "billing", "billing.return.1", "")
 		parked := s.consume("billing.parking", amqptest.InTurn(amqptest.Ack))
 		awaitBrokersRetry(t, parked, 1)
-		s.awaitHeld(t, "billing.wait.1.1s", 0)
+		s.awaitHeld(t, wait, 0)
 		s.unbind(t, "billing.parking", "billing.return.1", "")
-
 		s.pause("billing", false)
+
 		s.awaitReady("rsub/billing")
 		s.publish("", "billing", amqptest.Message("afterwards"))
 		parked.AwaitMessage(t, "afterwards", 1)
@@ -154,6 +150,19 @@ func TestJammedRetryComesOut(t *testing.T) {
 		assertDeliveries(t, consumer, "afterwards", 2)
 		assertDeliveries(t, parked, "crasher", 1)
 	})
+}
+
+// jam has a crasher's message wait as if it had been rejected.
+func (s *stage) jam(t *testing.T, wait string) {
+	t.Helper()
+	s.pause("billing", true)
+	overLimit := amqp.Table{"x-match": "all-with-x", "x-last-death-reason": "delivery_limit"}
+	s.mustDo(t, func(channel *amqp.Channel) error {
+		return channel.ExchangeBind("billing.retry", "", "billing.dead", false, overLimit)
+	})
+	s.publish("", "billing", amqptest.Message("crasher"))
+	s.awaitHeld(t, wait, 1)
+	s.pause("billing", false)
 }
 
 // awaitBrokersRetry waits for dead letters that could not leave before:

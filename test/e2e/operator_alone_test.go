@@ -13,7 +13,7 @@ import (
 	"github.com/warren-mq/warren/hack/localenv"
 )
 
-// quietPlane is a control plane with Warren's CRDs and without the operator
+// quietPlane is a control plane where Warren is installed, without the operator
 // that the other tests share. Tests run operators of their own there, each for
 // a namespace of its own.
 var quietPlane = sync.OnceValues(func() (*localenv.ControlPlane, error) {
@@ -29,8 +29,8 @@ var quietPlane = sync.OnceValues(func() (*localenv.ControlPlane, error) {
 	}
 	localenv.AtEnd(plane.Stop)
 	k := kubectl{path: plane.KubectlPath, kubeconfig: plane.Kubeconfig}
-	if out, err := k.run(ctx, "", "apply", "-k", filepath.Join(repository, "config/crd")); err != nil {
-		return nil, fmt.Errorf("install the CRDs: %w\n%s", err, out)
+	if out, err := k.run(ctx, "", "apply", "-k", filepath.Join(repository, "config/default")); err != nil {
+		return nil, fmt.Errorf("install: %w\n%s", err, out)
 	}
 	return plane, nil
 })
@@ -49,7 +49,6 @@ rules:
   - {apiGroups: [warren.dev], resources: [brokers/status, topics/status, reliablesubscriptions/status], verbs: [patch]}
   - {apiGroups: [""], resources: [secrets], verbs: [get]}
   - {apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}
-  - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -78,10 +77,16 @@ func newTenantAlone(t *testing.T, b *localenv.RabbitMQ) *tenant {
 		dir:        dir,
 	}, b)
 	w.apply(rolesInOneNamespace)
-	if err := localenv.ServiceAccountKubeconfig(t.Context(), plane.Config, w.namespace, "warren", w.kubeconfig, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	w.actAs(w.namespace, "warren")
 	return w
+}
+
+// actAs gives the operators that are started from now on the rights of a service account.
+func (w *tenant) actAs(namespace, account string) {
+	w.t.Helper()
+	if err := localenv.ServiceAccountKubeconfig(w.t.Context(), w.plane.Config, namespace, account, w.kubeconfig, time.Hour); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // clusterIDHere is the id that operators of tests give themselves.

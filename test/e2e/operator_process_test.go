@@ -157,12 +157,13 @@ func get(t testing.TB, url string) string {
 	return string(body)
 }
 
-// Of two operators one works. When it is killed, the other one takes over and
-// goes on where it was.
+// Of two operators, with the rights that config/default gives them, one works.
+// When it is killed, the other one takes over and goes on where it was.
 func TestOneOfTwoOperatorsLeads(t *testing.T) {
 	t.Parallel()
 	w := newTenantAlone(t, localenv.Broker(t, localenv.Series43))
-	elect := []string{"--leader-elect", "--leader-election-namespace=" + w.namespace}
+	w.actAs(operatorNamespace, operatorAccount)
+	elect := []string{"--leader-elect", "--leader-election-namespace=" + operatorNamespace}
 	first := w.startHere(elect...)
 	holder := w.awaitLeader("")
 	second := w.startHere(elect...)
@@ -180,6 +181,11 @@ func TestOneOfTwoOperatorsLeads(t *testing.T) {
 	w.awaitReady("rsub/shipping")
 	w.awaitReady("rsub/billing")
 	second.assertLogsJSON(t)
+	for line := range strings.Lines(first.log() + second.log()) {
+		if strings.Contains(line, "forbidden") {
+			t.Errorf("config/default lacks a right: %s", line)
+		}
+	}
 }
 
 // awaitLeader waits until somebody else than before holds the one Lease, and tells who.
@@ -187,7 +193,7 @@ func (w *tenant) awaitLeader(before string) string {
 	w.t.Helper()
 	var holder string
 	amqptest.Eventually(w.t, within, func() error {
-		content, err := w.api.Get().AbsPath("apis/coordination.k8s.io/v1/namespaces", w.namespace, "leases").DoRaw(w.t.Context())
+		content, err := w.api.Get().AbsPath("apis/coordination.k8s.io/v1/namespaces", operatorNamespace, "leases").DoRaw(w.t.Context())
 		if err != nil {
 			return err
 		}

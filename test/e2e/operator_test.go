@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,7 +19,16 @@ import (
 	"github.com/warren-mq/warren/hack/localenv"
 )
 
-func TestMain(m *testing.M) { localenv.Main(m) }
+// inParallel is how many tests run at once: they wait more than they work.
+const inParallel = "4"
+
+func TestMain(m *testing.M) {
+	// A flag on the command line is read later, and wins.
+	if err := flag.Set("test.parallel", inParallel); err != nil {
+		panic(err)
+	}
+	localenv.Main(m)
+}
 
 const (
 	operatorNamespace = "warren-system"

@@ -15,7 +15,7 @@ var kinds = map[string]string{"rsub": "ReliableSubscription", "topic": "Topic", 
 // eventNotes are the notes of the Events about a resource that have a reason.
 func (w *tenant) eventNotes(resource, reason string) []string {
 	w.t.Helper()
-	content, err := w.api.Get().AbsPath("apis/events.k8s.io/v1/namespaces", w.namespace, "events").DoRaw(w.t.Context())
+	content, err := w.api.Get().AbsPath(w.path("event")).DoRaw(w.t.Context())
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -29,14 +29,21 @@ type object struct {
 	} `json:"status"`
 }
 
-// plurals of the short names that tests use.
-var plurals = map[string]string{"rsub": "reliablesubscriptions", "topic": "topics", "broker": "brokers"}
+// collections of the kinds that tests look at, by short name.
+var collections = map[string]string{
+	"rsub":   "apis/warren.dev/v1alpha1/namespaces/%s/reliablesubscriptions",
+	"topic":  "apis/warren.dev/v1alpha1/namespaces/%s/topics",
+	"broker": "apis/warren.dev/v1alpha1/namespaces/%s/brokers",
+	"event":  "apis/events.k8s.io/v1/namespaces/%s/events",
+}
+
+// path of a kind's resources in the tenant's namespace.
+func (w *tenant) path(kind string) string { return fmt.Sprintf(collections[kind], w.namespace) }
 
 // read decodes a resource ("rsub/billing").
 func (w *tenant) read(resource string, into any) error {
 	kind, name, _ := strings.Cut(resource, "/")
-	content, err := w.api.Get().AbsPath("apis", v1alpha1.GroupVersion.Group, v1alpha1.GroupVersion.Version,
-		"namespaces", w.namespace, plurals[kind], name).DoRaw(w.t.Context())
+	content, err := w.api.Get().AbsPath(w.path(kind), name).DoRaw(w.t.Context())
 	if err != nil {
 		return fmt.Errorf("get %s: %w", resource, err)
 	}
