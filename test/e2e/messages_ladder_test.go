@@ -85,10 +85,10 @@ func changeUnderMessages(t *testing.T, s *stage, changes []ladderChange) {
 		parked[c.queue] = s.consume(c.queue+".parking", amqptest.InTurn(amqptest.Ack), amqptest.Prefetch(100))
 	}
 
-	events := s.stream("orders", "order.placed", 50*time.Millisecond)
+	events := s.stream("orders", "order.placed")
 	for _, c := range changes {
 		// Some have come back by now, and are on all rungs.
-		failing[c.queue].Await(t, 100)
+		failing[c.queue].Await(t, 300)
 	}
 	s.change(changes, 1)
 	s.change(changes, 2)
@@ -194,20 +194,23 @@ type stream struct {
 	err    error
 }
 
-// stream publishes a message now and then.
-func (s *stage) stream(exchange, key string, every time.Duration) *stream {
+// stream publishes a few messages ten times a second.
+func (s *stage) stream(exchange, key string) *stream {
 	ctx, cancel := context.WithCancel(s.t.Context())
 	f := &stream{cancel: cancel}
 	f.done.Go(func() {
-		tick := time.NewTicker(every)
+		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
 		for f.err == nil {
 			select {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				f.ids = append(f.ids, fmt.Sprintf("m-%d", len(f.ids)+1))
-				f.err = amqptest.Send(s.t.Context(), s.app, exchange, key, amqptest.Message(f.ids[len(f.ids)-1]))
+				messages := amqptest.Messages(fmt.Sprintf("m-%d", len(f.ids)), 5)
+				for _, m := range messages {
+					f.ids = append(f.ids, m.MessageId)
+				}
+				f.err = amqptest.Send(s.t.Context(), s.app, exchange, key, messages...)
 			}
 		}
 	})

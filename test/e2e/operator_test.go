@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -19,16 +18,7 @@ import (
 	"github.com/warren-mq/warren/hack/localenv"
 )
 
-// inParallel is how many tests run at once: they wait more than they work.
-const inParallel = "4"
-
-func TestMain(m *testing.M) {
-	// A flag on the command line is read later, and wins.
-	if err := flag.Set("test.parallel", inParallel); err != nil {
-		panic(err)
-	}
-	localenv.Main(m)
-}
+func TestMain(m *testing.M) { localenv.Main(m) }
 
 const (
 	operatorNamespace = "warren-system"
