@@ -70,10 +70,10 @@ type FixedDelayRetry struct {
 	Delay Duration `json:"delay"`
 
 	// maxAttempts is how often the consumer runs a message before it gives
-	// up: 1 to 1000. The broker does not enforce it. The consumer counts the entries of
-	// x-death whose queue is the work queue and whose reason is rejected (their count field),
-	// and publishes the message to the parking exchange in place of running
-	// it when that many runs are counted.
+	// up: 1 to 1000. The broker does not enforce it. The consumer counts its
+	// earlier runs by the entry of x-death whose queue is the work queue and
+	// whose reason is rejected (its count field). When run maxAttempts fails, it
+	// publishes the message to the parking exchange in place of rejecting it.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxAttempts int32 `json:"maxAttempts"`

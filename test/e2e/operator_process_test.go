@@ -139,22 +139,27 @@ func (o *operator) metric(t testing.TB, name, label string) int {
 	return int(sum)
 }
 
-// get wants a 200 and gives the body.
 func get(t testing.TB, url string) string {
 	t.Helper()
-	response, err := http.Get(url)
+	body, err := tryGet(url)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return body
+}
+
+// tryGet wants a 200 and gives the body.
+func tryGet(url string) (string, error) {
+	response, err := http.Get(url)
+	if err != nil {
+		return "", err
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %s: %s", url, response.Status, body)
 	}
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("%s answers %s: %s", url, response.Status, body)
-	}
-	return string(body)
+	return string(body), err
 }
 
 // Of two operators, with the rights that config/default gives them, one works.
@@ -220,9 +225,12 @@ func TestTheOperatorsEndpointsAndLog(t *testing.T) {
 	t.Parallel()
 	o := sharedOperator(t)
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if body := get(t, "http://"+o.health+path); body != "ok" {
-			t.Errorf("%s says %q, want ok", path, body)
-		}
+		amqptest.Eventually(t, within, func() error {
+			if body, err := tryGet("http://" + o.health + path); err != nil || body != "ok" {
+				return fmt.Errorf("%s says %q, want ok (%v)", path, body, err)
+			}
+			return nil
+		})
 	}
 	if body := get(t, "http://"+o.metrics+"/metrics"); !strings.Contains(body, "controller_runtime_reconcile_total") {
 		t.Errorf("the metrics do not tell of reconciles:\n%.1000s", body)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -104,10 +105,14 @@ func TestKubectlExplainTeaches(t *testing.T) {
 		{"topic.spec.requiredSubscriptions", []string{"must be established before the topic is open for publishing"}},
 		{"broker.spec.credentialsSecretRef", []string{"username and password", "policymaker and monitoring"}},
 	} {
-		out, err := o.kubectl.run(t.Context(), "", "explain", c.field)
-		if err != nil {
-			t.Fatalf("kubectl explain %s: %v\n%s", c.field, err, out)
-		}
+		var out string
+		// kubectl may learn of a kind that was installed a moment ago at its second try.
+		amqptest.Eventually(t, within, func() (err error) {
+			if out, err = o.kubectl.run(t.Context(), "", "explain", c.field); err != nil {
+				return fmt.Errorf("kubectl explain %s: %w\n%s", c.field, err, out)
+			}
+			return nil
+		})
 		text := strings.Join(strings.Fields(out), " ")
 		for _, word := range c.words {
 			if !strings.Contains(text, word) {

@@ -120,7 +120,7 @@ func TestAnAlarmIsNoReasonToStop(t *testing.T) {
 
 func (w *tenant) setMemoryAlarm(raised bool) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), within)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 3*within) // rabbitmqctl is slow to start
 	defer cancel()
 	if err := w.vhost.Broker.SetMemoryAlarm(ctx, raised); err != nil {
 		w.t.Fatal(err)
