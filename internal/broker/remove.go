@@ -52,6 +52,7 @@ func (s *Session) DeleteQueue(ctx context.Context, name string) (messages int, e
 // A queue that does not exist is no error; one that is in use is [Refused].
 func (s *Session) DeleteEmptyQueue(ctx context.Context, name string) error {
 	t := task{op: opDelete, kind: string(topology.KindQueue), object: topology.Queue{Name: name}.String()}
+	var used string
 	err := s.onChannel(ctx, func(do *doer) error {
 		return do.call(ctx, t, func(c *amqp.Channel) error {
 			q, err := c.QueueDeclarePassive(name, true, false, false, false, nil)
@@ -59,14 +60,18 @@ func (s *Session) DeleteEmptyQueue(ctx context.Context, name string) error {
 				return err
 			}
 			if q.Messages > 0 || q.Consumers > 0 {
-				return t.wrap(&Error{Class: Refused, Problem: fmt.Sprintf("it has %d messages and %d consumers", q.Messages, q.Consumers)})
+				used = fmt.Sprintf("it has %d messages and %d consumers", q.Messages, q.Consumers)
+				return nil
 			}
 			_, err = c.QueueDelete(name, false, false, false)
 			return err
 		})
 	})
-	if ClassOf(err) == NotFound {
+	switch {
+	case ClassOf(err) == NotFound:
 		return nil
+	case err == nil && used != "":
+		return t.wrap(&Error{Class: Refused, Problem: used})
 	}
 	return err
 }

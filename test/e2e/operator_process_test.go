@@ -226,10 +226,11 @@ func TestTheOperatorsEndpointsAndLog(t *testing.T) {
 	o := sharedOperator(t)
 	for _, path := range []string{"/healthz", "/readyz"} {
 		amqptest.Eventually(t, within, func() error {
-			if body, err := tryGet("http://" + o.health + path); err != nil || body != "ok" {
-				return fmt.Errorf("%s says %q, want ok (%v)", path, body, err)
+			body, err := tryGet("http://" + o.health + path)
+			if err == nil && body != "ok" {
+				err = fmt.Errorf("%s says %q, want ok", path, body)
 			}
-			return nil
+			return err
 		})
 	}
 	if body := get(t, "http://"+o.metrics+"/metrics"); !strings.Contains(body, "controller_runtime_reconcile_total") {
