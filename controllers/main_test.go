@@ -31,6 +31,7 @@ import (
 	"github.com/warren-mq/warren/controllers"
 	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/internal/broker"
+	"github.com/warren-mq/warren/test/amqptest"
 )
 
 func TestMain(m *testing.M) { localenv.Main(m) }
@@ -225,19 +226,5 @@ func conditionsOf(o client.Object) []metav1.Condition {
 // eventually polls until check returns nil, and fails with its last error.
 func (w *world) eventually(check func() error) {
 	w.t.Helper()
-	deadline := time.NewTimer(within)
-	defer deadline.Stop()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		select {
-		case <-deadline.C:
-			w.t.Fatalf("still after %s: %v", within, err)
-		case <-tick.C:
-		}
-	}
+	amqptest.Eventually(w.t, within, check)
 }

@@ -44,7 +44,7 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string, major, minor, rung int, first, idle string) {
 		var spec v1alpha1.ReliableSubscriptionSpec
 		if json.Unmarshal([]byte(raw), &spec) != nil {
-			t.Skip()
+			return // not a spec: nothing to compile
 		}
 		in := topology.Subscription{
 			Namespace: "shop", Name: "billing", Owner: "cluster/shop/billing", Spec: &spec,
