@@ -112,7 +112,7 @@ func setParkingBacklog(set *conditionSet, sub *v1alpha1.ReliableSubscription, a 
 // earlierSentence tells of parked messages in queues that an earlier spec named.
 func earlierSentence(a *assessment) string {
 	var queues []string
-	for _, q := range earlierParking(a.topology, a.snapshot()) {
+	for _, q := range earlierParking(a) {
 		if q.Messages != nil && *q.Messages > 0 {
 			queues = append(queues, fmt.Sprintf("%d in queue %q", *q.Messages, q.Name))
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -147,9 +146,9 @@ func fillCounts(status *v1alpha1.ReliableSubscriptionStatus, sub *v1alpha1.Relia
 		q.Messages, q.Ready, q.Unacknowledged, q.Consumers = w.Messages, w.Ready, w.Unacknowledged, w.Consumers
 		q.EffectiveDeliveryLimit = w.DeliveryLimit
 	}
-	status.Retry.Messages = retrying(a.topology, seen)
+	status.Retry.Messages = retrying(a)
 	if p, ok := seen.Queues[a.topology.Names.Parking]; ok {
-		p.Messages = parked(a.topology, seen)
+		p.Messages = parked(a, p)
 		status.ParkingQueue.Messages = p.Messages
 		status.ParkingQueue.Since = parkedSince(sub, p)
 	}
@@ -157,28 +156,28 @@ func fillCounts(status *v1alpha1.ReliableSubscriptionStatus, sub *v1alpha1.Relia
 
 // parked counts what is parked, in the parking queue and in those that an
 // earlier spec named: renaming one must not make what it holds disappear.
-func parked(t *topology.Topology, seen *topology.Snapshot) *int64 {
+func parked(a *assessment, parking topology.SeenQueue) *int64 {
+	return messagesIn(append(earlierParking(a), parking))
+}
+
+// earlierParking are queues of this subscription that no spec names any more
+// and that are no wait queues, by name.
+func earlierParking(a *assessment) []topology.SeenQueue {
+	return slices.DeleteFunc(slices.Clone(a.result.Earlier), func(q topology.SeenQueue) bool {
+		return a.topology.Names.IsWait(q.Name)
+	})
+}
+
+// messagesIn adds up. One unknown count makes the sum unknown.
+func messagesIn(queues []topology.SeenQueue) *int64 {
 	var sum int64
-	for _, q := range append(earlierParking(t, seen), seen.Queues[t.Names.Parking]) {
+	for _, q := range queues {
 		if q.Messages == nil {
 			return nil
 		}
 		sum += *q.Messages
 	}
 	return &sum
-}
-
-// earlierParking are queues of this subscription that no spec names any more
-// and that are no wait queues, by name.
-func earlierParking(t *topology.Topology, seen *topology.Snapshot) []topology.SeenQueue {
-	var queues []topology.SeenQueue
-	for name, q := range seen.Queues {
-		if q.Arguments.Owner() == t.Owner && name != t.Names.Work && name != t.Names.Parking && !t.Names.IsWait(name) {
-			queues = append(queues, q)
-		}
-	}
-	slices.SortFunc(queues, func(a, b topology.SeenQueue) int { return strings.Compare(a.Name, b.Name) })
-	return queues
 }
 
 // parkedSince keeps the time that was once told, which a restart does not know.
@@ -196,22 +195,15 @@ func parkedSince(sub *v1alpha1.ReliableSubscription, parking topology.SeenQueue)
 
 // retrying counts what waits for its next delivery: in wait queues, those of
 // an earlier ladder included, and in the work queue's own delayed retry.
-// One unknown count makes the sum unknown.
-func retrying(t *topology.Topology, seen *topology.Snapshot) *int64 {
-	var sum int64
-	for name, q := range seen.Queues {
-		if !t.Names.IsWait(name) || q.Arguments.Owner() != t.Owner {
-			continue
-		}
-		if q.Messages == nil {
-			return nil
-		}
-		sum += *q.Messages
+func retrying(a *assessment) *int64 {
+	waits := slices.DeleteFunc(append(queuesOf(a.topology, a.snapshot()), a.result.Earlier...), func(q topology.SeenQueue) bool {
+		return !a.topology.Names.IsWait(q.Name)
+	})
+	sum := messagesIn(waits)
+	if w, ok := a.snapshot().Queues[a.topology.Names.Work]; ok && w.Delayed != nil && sum != nil {
+		*sum += *w.Delayed
 	}
-	if w, ok := seen.Queues[t.Names.Work]; ok && w.Delayed != nil {
-		sum += *w.Delayed
-	}
-	return &sum
+	return sum
 }
 
 // maxDriftEntries is what status.drift may hold.

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/internal/topology"
@@ -32,6 +33,9 @@ type Result struct {
 	Differences []Difference
 	// Unproved routes, each as a sentence.
 	Unproved []string
+	// Earlier queues of this resource that the topology does not have: wait
+	// queues of an earlier ladder, parking queues of another name, by name.
+	Earlier []topology.SeenQueue
 	// Unavailable queues: they exist and have no leader or no majority.
 	Unavailable []topology.SeenQueue
 	// Plan is what to do about all of this.
@@ -74,6 +78,7 @@ func Compare(want *topology.Topology, seen *topology.Snapshot, claims Claims) Re
 	for _, o := range want.Objects {
 		c.compare(o)
 	}
+	c.findEarlier()
 	c.findUnexpectedBindings()
 	c.sortDifferences()
 	c.result.Unproved = unproved(want, seen)
@@ -106,18 +111,51 @@ func (c *comparison) missing(o topology.Object) { c.result.Missing = append(c.re
 // ours tells whether an object that was seen may be treated as ours, and
 // notes the trespass if not.
 func (c *comparison) ours(o topology.Object, mark string) bool {
-	abandoned := c.claims.Abandoned != nil && mark != "" && c.claims.Abandoned(mark)
-	if c.isOwn(mark) || (c.claims.Adopt && (mark == "" || abandoned)) {
+	if c.isOwn(mark) || c.mayClaim(mark) {
 		return true
 	}
-	c.result.Trespass = append(c.result.Trespass, Trespass{Object: o, Owner: mark, Abandoned: abandoned})
+	c.result.Trespass = append(c.result.Trespass, Trespass{Object: o, Owner: mark, Abandoned: c.isAbandoned(mark)})
 	return false
+}
+
+// mayClaim tells whether an object with a mark that is not ours may be taken over.
+func (c *comparison) mayClaim(mark string) bool {
+	return c.claims.Adopt && (mark == "" || c.isAbandoned(mark))
+}
+
+func (c *comparison) isAbandoned(mark string) bool {
+	return c.claims.Abandoned != nil && mark != "" && c.claims.Abandoned(mark)
 }
 
 // isOwn tells whether a mark is this resource's, under this cluster's id or
 // one that it inherits from.
 func (c *comparison) isOwn(mark string) bool {
 	return mark == c.want.Owner || slices.Contains(c.claims.Inherited, mark)
+}
+
+// marks that count as this resource's: its own, those that it inherits, and
+// the one that it finds on a work queue that it may claim.
+func (c *comparison) marks() []string {
+	marks := append([]string{c.want.Owner}, c.claims.Inherited...)
+	if work, there := c.seen.Queues[c.want.Names.Work]; there && c.mayClaim(work.Arguments.Owner()) {
+		marks = append(marks, work.Arguments.Owner())
+	}
+	return marks
+}
+
+func (c *comparison) findEarlier() {
+	if c.want.Names.Work == "" {
+		return
+	}
+	for _, mark := range c.marks() {
+		for _, name := range c.seen.QueuesOf(mark) {
+			if !c.declaresQueue(name) {
+				c.result.Earlier = append(c.result.Earlier, c.seen.Queues[name])
+			}
+		}
+	}
+	slices.SortFunc(c.result.Earlier, func(a, b topology.SeenQueue) int { return strings.Compare(a.Name, b.Name) })
+	c.result.Earlier = slices.CompactFunc(c.result.Earlier, func(a, b topology.SeenQueue) bool { return a.Name == b.Name })
 }
 
 func (c *comparison) compareBinding(b topology.Binding) {

@@ -149,7 +149,7 @@ func hazard(r *rabbit) string {
 	}
 	for _, through := range entrances {
 		for _, reason := range []string{"rejected", "delivery_limit", "expired"} {
-			reached := topology.Resolve(seen, "W.dead", map[string]string{"x-last-death-reason": reason, "x-last-death-exchange": through})
+			reached := topology.Resolve(seen, "W.dead", topology.Message{Headers: map[string]string{"x-last-death-reason": reason, "x-last-death-exchange": through}})
 			if len(reached) != 1 || (reason != "rejected" && reached[0] != "W.parking") {
 				return fmt.Sprintf("what came through %q and dies by %s goes to %q", through, reason, reached)
 			}
@@ -204,6 +204,7 @@ func TestNothingElseIsDeleted(t *testing.T) {
 		r.setQueue(name, func(q *topology.SeenQueue) { q.Trouble.DrainedSince = now.Add(-time.Hour) })
 	}
 	r.queues["WW.wait.1.5s"] = r.queues["W.wait.1.5s"] // a neighbour's, by its name
+	r.setQueue("WW.wait.1.5s", func(q *topology.SeenQueue) { q.Name = "WW.wait.1.5s" })
 	assertPlan(t, planFor(t, r, threeDelays), "")
 }
 
@@ -221,10 +222,10 @@ func TestAShortenedLadderIsClearedAway(t *testing.T) {
 	// What comes back late still finds its way: to W, and at the next rejection to parking.
 	seen := r.snapshot()
 	for _, k := range []string{"W.return.2", "W.return.3"} {
-		if got := topology.Resolve(seen, k, nil); !slices.Equal(got, []string{"W"}) {
+		if got := topology.Resolve(seen, k, topology.Message{}); !slices.Equal(got, []string{"W"}) {
 			t.Errorf("%s leads to %v", k, got)
 		}
-		if got := topology.Resolve(seen, "W.dead", map[string]string{"x-last-death-reason": "rejected", "x-last-death-exchange": k}); !slices.Equal(got, []string{"W.parking"}) {
+		if got := topology.Resolve(seen, "W.dead", topology.Message{Headers: map[string]string{"x-last-death-reason": "rejected", "x-last-death-exchange": k}}); !slices.Equal(got, []string{"W.parking"}) {
 			t.Errorf("a rejection after %s leads to %v", k, got)
 		}
 	}

@@ -127,19 +127,16 @@ func (c *comparison) madeByUs(b topology.Binding) bool {
 	return there && c.isOwn(queue.Arguments.Owner())
 }
 
-// drained lists wait queues of an earlier ladder that have nothing left.
+// drained lists wait queues of an earlier ladder that have nothing left. What
+// was adopted is not ours to delete.
 func (c *comparison) drained() []string {
 	var names []string
-	for name, q := range c.seen.Queues {
-		if c.want.Names.Work == "" || !c.want.Names.IsWait(name) || !c.isOwn(q.Arguments.Owner()) || c.declaresQueue(name) {
-			continue
-		}
+	for _, q := range c.result.Earlier {
 		since := q.Trouble.DrainedSince
-		if !since.IsZero() && c.seen.TakenAt.Sub(since) >= drainedFor {
-			names = append(names, name)
+		if c.want.Names.IsWait(q.Name) && c.isOwn(q.Arguments.Owner()) && !since.IsZero() && c.seen.TakenAt.Sub(since) >= drainedFor {
+			names = append(names, q.Name)
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 

@@ -36,7 +36,7 @@ func prove(r topology.Route, own map[string]bool, seen *topology.Snapshot) strin
 		}
 		start = text(queue.Argument("x-dead-letter-exchange"))
 	}
-	reached := slices.DeleteFunc(topology.Resolve(seen, start, r.Headers), func(q string) bool { return !own[q] })
+	reached := slices.DeleteFunc(topology.Resolve(seen, start, topology.Message{Headers: r.Headers}), func(q string) bool { return !own[q] })
 	if len(reached) == 1 && reached[0] == r.To {
 		return ""
 	}

@@ -211,7 +211,7 @@ func routesEnd(compiled *topology.Topology) string {
 		if r.Queue != "" {
 			start = deadLetterExchange(queues[r.Queue])
 		}
-		if got := topology.Resolve(seen, start, r.Headers); !slices.Equal(got, []string{r.To}) {
+		if got := topology.Resolve(seen, start, topology.Message{Headers: r.Headers}); !slices.Equal(got, []string{r.To}) {
 			return fmt.Sprintf("%s reaches %q, want %q", r.Means, got, r.To)
 		}
 	}
@@ -244,7 +244,7 @@ func entrances(compiled *topology.Topology) []string {
 // it had come through an exchange. More than one queue gives their list.
 func dies(compiled *topology.Topology, queue, reason, through string) string {
 	reached := topology.Resolve(snapshotOf(compiled), deadLetterExchange(queuesOf(compiled)[queue]),
-		map[string]string{"x-last-death-reason": reason, "x-last-death-exchange": through})
+		topology.Message{Headers: map[string]string{"x-last-death-reason": reason, "x-last-death-exchange": through}})
 	if len(reached) != 1 {
 		return fmt.Sprint(reached)
 	}

@@ -14,8 +14,10 @@ type Ladder struct {
 // LadderOf reads a subscription's ladder from a snapshot.
 func LadderOf(names Names, seen *Snapshot) Ladder {
 	var l Ladder
-	for name := range seen.Exchanges {
-		l.HighestRung = max(l.HighestRung, names.Rung(name))
+	for k := 1; k <= maxRungs; k++ {
+		if _, there := seen.Exchanges[names.Return(k)]; there {
+			l.HighestRung = k
+		}
 	}
 	l.First = waitQueueBoundTo(names, seen, names.First())
 	l.FirstIdle = waitQueueBoundTo(names, seen, names.FirstIdle())

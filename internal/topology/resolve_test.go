@@ -30,6 +30,52 @@ func matching(b topology.Binding, args topology.Arguments) topology.Binding {
 	return b
 }
 
+func keyed(b topology.Binding, key string) topology.Binding {
+	b.RoutingKey = key
+	return b
+}
+
+func TestTheDefaultExchangeKnowsEveryQueueByItsName(t *testing.T) {
+	seen := &topology.Snapshot{Queues: map[string]topology.SeenQueue{"billing": {}}}
+	for key, want := range map[string][]string{"billing": {"billing"}, "shipping": {}} {
+		if diff := cmp.Diff(want, topology.Resolve(seen, "", topology.Message{RoutingKey: key})); diff != "" {
+			t.Errorf("queues for key %q (-want +got):\n%s", key, diff)
+		}
+	}
+}
+
+func TestMatchesTopic(t *testing.T) {
+	cases := []struct {
+		bindingKey string
+		takes      []string
+		leaves     []string
+	}{
+		{"order.placed", []string{"order.placed"}, []string{"", "order", "order.placed.twice", "order.paid"}},
+		{"order.*", []string{"order.placed", "order."}, []string{"order", "order.a.b"}},
+		{"order.#", []string{"order", "order.a", "order.a.b"}, []string{"orders", "a.order"}},
+		{"#", []string{"", "a", "a.b.c"}, nil},
+		{"#.placed", []string{"placed", "order.placed", "a.b.placed"}, []string{"placed.a", "a"}},
+		{"#.a.#.b.#", []string{"a.b", "x.a.y.z.b.c", "a.a.b.b"}, []string{"b.a", "a", "a.c"}},
+		{"*.*", []string{"a.b"}, []string{"a", "a.b.c"}},
+		{"", []string{""}, []string{"a"}},
+	}
+	for _, tc := range cases {
+		for _, key := range tc.takes {
+			if !topology.MatchesTopic(tc.bindingKey, key) {
+				t.Errorf("%q does not take %q", tc.bindingKey, key)
+			}
+		}
+		for _, key := range tc.leaves {
+			if topology.MatchesTopic(tc.bindingKey, key) {
+				t.Errorf("%q takes %q", tc.bindingKey, key)
+			}
+		}
+		if example := topology.ExampleOf(tc.bindingKey); !topology.MatchesTopic(tc.bindingKey, example) {
+			t.Errorf("%q does not take its own example %q", tc.bindingKey, example)
+		}
+	}
+}
+
 func TestResolveFollowsTheBroker(t *testing.T) {
 	type exchanges = map[string]topology.SeenExchange
 	rejected := topology.Arguments{"x-match": "all-with-x", "x-last-death-reason": "rejected"}
@@ -59,11 +105,15 @@ func TestResolveFollowsTheBroker(t *testing.T) {
 		{"a headers exchange takes what matches", seenWith(exchanges{"e": withAlternate("headers", "f"), "f": exchangeOf("fanout")},
 			matching(toQueue("e", "a"), rejected), toQueue("f", "b")),
 			[]string{"a"}},
-		{"other types are none of ours: what comes to them counts as lost", seenWith(exchanges{"e": exchangeOf("topic")}, toQueue("e", "a")), []string{}},
+		{"a direct exchange takes the same key", seenWith(exchanges{"e": exchangeOf("direct")}, keyed(toQueue("e", "a"), "order.placed"), keyed(toQueue("e", "b"), "order.*")),
+			[]string{"a"}},
+		{"a topic exchange takes a pattern", seenWith(exchanges{"e": exchangeOf("topic")}, keyed(toQueue("e", "a"), "order.*"), keyed(toQueue("e", "b"), "payment.*")),
+			[]string{"a"}},
+		{"types of plugins are not known: what comes to them counts as lost", seenWith(exchanges{"e": exchangeOf("x-random")}, toQueue("e", "a")), []string{}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.reason, func(t *testing.T) {
-			got := topology.Resolve(tc.seen, "e", map[string]string{"x-last-death-reason": "rejected"})
+			got := topology.Resolve(tc.seen, "e", topology.Message{RoutingKey: "order.placed", Headers: map[string]string{"x-last-death-reason": "rejected"}})
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("queues (-want +got):\n%s", diff)
 			}
@@ -100,7 +150,7 @@ func TestHeadersExchange(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.reason, func(t *testing.T) {
 			seen := seenWith(map[string]topology.SeenExchange{"e": exchangeOf("headers")}, matching(toQueue("e", "q"), tc.arguments))
-			if got := len(topology.Resolve(seen, "e", tc.headers)) == 1; got != tc.want {
+			if got := len(topology.Resolve(seen, "e", topology.Message{Headers: tc.headers})) == 1; got != tc.want {
 				t.Errorf("matches: %t, want %t", got, tc.want)
 			}
 		})

@@ -1,6 +1,10 @@
 package topology
 
-import "time"
+import (
+	"slices"
+	"sync"
+	"time"
+)
 
 // Snapshot is what a broker had in one vhost, as read back. It is not changed
 // once it is built, so that everybody may share it.
@@ -16,6 +20,9 @@ type Snapshot struct {
 
 	bySource      map[string][]Binding
 	byDestination map[destination][]Binding
+
+	indexOwners sync.Once
+	byOwner     map[string][]string
 }
 
 type destination struct {
@@ -40,6 +47,22 @@ func (s *Snapshot) BindingsFrom(exchange string) []Binding { return s.bySource[e
 // BindingsTo lists the bindings that lead to a queue or an exchange.
 func (s *Snapshot) BindingsTo(kind Kind, name string) []Binding {
 	return s.byDestination[destination{kind, name}]
+}
+
+// QueuesOf lists the queues that bear an owner's mark, by name.
+func (s *Snapshot) QueuesOf(owner string) []string {
+	s.indexOwners.Do(func() {
+		s.byOwner = map[string][]string{}
+		for name, q := range s.Queues {
+			if mark := q.Arguments.Owner(); mark != "" {
+				s.byOwner[mark] = append(s.byOwner[mark], name)
+			}
+		}
+		for _, names := range s.byOwner {
+			slices.Sort(names)
+		}
+	})
+	return s.byOwner[owner]
 }
 
 // HasBinding tells whether a binding is there that routes as b does.
