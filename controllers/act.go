@@ -92,6 +92,8 @@ func executeOne(ctx context.Context, s Session, action drift.Action) error {
 	switch a := action.(type) {
 	case drift.Unbind:
 		return s.Unbind(ctx, a.Binding)
+	case drift.DeletePolicy:
+		return s.DeletePolicy(ctx, a.Name)
 	case drift.DeleteDrained:
 		return s.DeleteEmptyQueue(ctx, a.Queue)
 	}

@@ -18,6 +18,7 @@ type Session interface {
 	Declare(ctx context.Context, objects []topology.Object) error
 	Unbind(ctx context.Context, b topology.Binding) error
 	DeleteEmptyQueue(ctx context.Context, name string) error
+	DeletePolicy(ctx context.Context, name string) error
 	Close()
 }
 

@@ -80,6 +80,7 @@ func Compare(want *topology.Topology, seen *topology.Snapshot, claims Claims) Re
 	}
 	c.findEarlier()
 	c.findUnexpectedBindings()
+	c.examineAdopted()
 	c.sortDifferences()
 	c.result.Unproved = unproved(want, seen)
 	c.result.Plan = c.plan()
@@ -91,6 +92,8 @@ type comparison struct {
 	seen   *topology.Snapshot
 	claims Claims
 	result Result
+	// predecessor is the policy of an earlier name of the resource, or "".
+	predecessor string
 }
 
 func (c *comparison) compare(o topology.Object) {

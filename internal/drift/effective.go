@@ -2,6 +2,8 @@ package drift
 
 import "github.com/warren-mq/warren/internal/topology"
 
+const argumentDeliveryLimit = "x-delivery-limit"
+
 // setting is something that an argument of a queue or a policy can set.
 type setting struct {
 	argument string
@@ -27,7 +29,7 @@ var settings = []setting{
 	{"x-delayed-retry-type", "delayed-retry-type", false},
 	{"x-delayed-retry-min", "delayed-retry-min", false},
 	{"x-delayed-retry-max", "delayed-retry-max", false},
-	{"x-delivery-limit", "delivery-limit", true},
+	{argumentDeliveryLimit, "delivery-limit", true},
 	{"x-single-active-consumer", "", false},
 	{"x-consumer-timeout", "consumer-timeout", false},
 	{"x-quorum-initial-group-size", "", false},
@@ -61,4 +63,28 @@ func limit(v any) (int64, bool) {
 		n = 1<<63 - 1
 	}
 	return n, ok
+}
+
+// inForce is the value of a setting that is in force for a queue, or nil.
+func inForce(q topology.SeenQueue, argument string) any {
+	for _, s := range settings {
+		if s.argument == argument {
+			return s.inForce(q.Arguments, q.EffectivePolicy)
+		}
+	}
+	return nil
+}
+
+// deadLetters tells whether dying messages go anywhere.
+func deadLetters(q topology.SeenQueue) bool { return inForce(q, "x-dead-letter-exchange") != nil }
+
+// deadLetterExchange in force. "" is the default exchange, or none.
+func deadLetterExchange(q topology.SeenQueue) string {
+	return text(inForce(q, "x-dead-letter-exchange"))
+}
+
+// atLeastOnceInForce: the strategy needs reject-publish beside it, and a
+// quorum queue; else RabbitMQ silently falls back to at-most-once.
+func atLeastOnceInForce(q topology.SeenQueue) bool {
+	return q.Type == "quorum" && inForce(q, "x-dead-letter-strategy") == "at-least-once" && inForce(q, "x-overflow") == "reject-publish"
 }

@@ -59,7 +59,7 @@ func judge(role topology.Role, argument string, observed any, ctx context) (v1al
 			return unsafe("two retry mechanisms work against each other: the queue's own delayed retry and the wait queues.")
 		}
 		return tolerable("retries are not delayed as the spec says.")
-	case "x-delivery-limit":
+	case argumentDeliveryLimit:
 		return judgeDeliveryLimit(role, observed, ctx)
 	}
 	return tolerable("the queue works, not quite as the spec says.")
@@ -94,6 +94,8 @@ func judgeDeliveryLimit(role topology.Role, observed any, ctx context) (v1alpha1
 	}
 	n, ok := topology.Integer(observed)
 	switch {
+	case observed == nil && ctx.limit == nil:
+		return v1alpha1.ImpactTolerable, "the queue has no delivery limit that is known. "
 	case observed == nil:
 		return v1alpha1.ImpactTolerable, "the broker's default of 20 is in force. "
 	case ok && n < 0:

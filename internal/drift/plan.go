@@ -22,9 +22,13 @@ type Unbind struct{ Binding topology.Binding }
 // been empty and unbound long enough.
 type DeleteDrained struct{ Queue string }
 
+// DeletePolicy deletes a policy that another one of ours has taken over from.
+type DeletePolicy struct{ Name string }
+
 func (a Declare) String() string       { return "declare " + a.Object.String() }
 func (a Unbind) String() string        { return "remove " + a.Binding.String() }
 func (a DeleteDrained) String() string { return fmt.Sprintf("delete drained queue %q", a.Queue) }
+func (a DeletePolicy) String() string  { return "delete " + topology.Policy{Name: a.Name}.String() }
 
 // Plan is what to do, in order.
 type Plan []Action
@@ -68,6 +72,9 @@ func (c *comparison) plan() Plan {
 	// Everywhere else the new way is there before the old one goes.
 	for _, b := range late {
 		p = append(p, Unbind{b})
+	}
+	if name := c.outlived(); name != "" {
+		p = append(p, DeletePolicy{name})
 	}
 	for _, q := range c.drained() {
 		p = append(p, DeleteDrained{q})

@@ -14,6 +14,8 @@ func (c *comparison) comparePolicy(p topology.Policy) {
 		switch {
 		case seen.Name == p.Name:
 			there = samePolicy(seen, p)
+		case c.succeeds(p, seen):
+			c.predecessor = seen.Name
 		case seen.Priority == p.Priority && covers(seen, c.want.Names.Work):
 			c.ties(p, seen)
 		}
@@ -21,6 +23,29 @@ func (c *comparison) comparePolicy(p topology.Policy) {
 	if !there {
 		c.missing(p)
 	}
+}
+
+// succeeds tells whether a policy is what the resource had under an earlier
+// name: for the same queue, by the name that the queue's mark gives it.
+func (c *comparison) succeeds(ours, seen topology.Policy) bool {
+	mark := c.seen.Queues[c.want.Names.Work].Arguments.Owner()
+	return seen.Pattern == ours.Pattern && mark != "" && c.mayClaim(mark) && seen.Name == topology.PolicyOfOwner(mark)
+}
+
+// outlived gives the policy of an earlier name of the resource, or "", once
+// ours is there. While dead letters wait in the queue, no policy goes: RabbitMQ
+// destroys them together with the policy that holds their exchange (fact 22).
+func (c *comparison) outlived() string {
+	waiting := c.seen.Queues[c.want.Names.Work].DeadLettering
+	if waiting == nil || *waiting > 0 {
+		return ""
+	}
+	for _, o := range c.result.Missing {
+		if o.Kind() == topology.KindPolicy {
+			return ""
+		}
+	}
+	return c.predecessor
 }
 
 func samePolicy(a, b topology.Policy) bool {

@@ -24,6 +24,7 @@ func (c *comparison) compareQueue(q topology.Queue) {
 	for _, s := range settings {
 		c.compareSetting(q, seen, s, wanted[s.argument])
 	}
+	c.compareLimitInForce(q, seen)
 }
 
 // unavailable: a quorum queue without a leader or a majority. It is there,
@@ -132,7 +133,8 @@ func (c *comparison) causeOf(q topology.Queue, seen topology.SeenQueue, s settin
 
 func (c *comparison) policyIsOurs(q topology.Queue, seen topology.SeenQueue, s setting) bool {
 	policy := c.ownPolicy(q)
-	return policy != nil && (seen.Policy == policy.Name || seen.Policy == "") && c.operatorPolicyThatSets(seen, s) == nil
+	inForce := seen.Policy == "" || seen.Policy == c.predecessor || policy != nil && seen.Policy == policy.Name
+	return policy != nil && inForce && c.operatorPolicyThatSets(seen, s) == nil
 }
 
 func (c *comparison) differs(q topology.Queue, seen topology.SeenQueue, cause Cause, entry v1alpha1.DriftEntry) {
@@ -148,7 +150,10 @@ func format(v, other any) string {
 		return "none"
 	}
 	s := fmt.Sprint(v)
-	_, isNumber := topology.Integer(v)
+	n, isNumber := topology.Integer(v)
+	if isNumber {
+		s = fmt.Sprint(n)
+	}
 	_, otherIsNumber := topology.Integer(other)
 	if other != nil && isNumber != otherIsNumber {
 		if isNumber {

@@ -80,6 +80,8 @@ func (r *rabbit) do(action drift.Action) {
 		r.declare(a.Object)
 	case drift.Unbind:
 		r.unbind(func(b topology.Binding) bool { return sameBinding(b, a.Binding) })
+	case drift.DeletePolicy:
+		r.policies = slices.DeleteFunc(r.policies, func(p topology.Policy) bool { return p.Name == a.Name })
 	case drift.DeleteDrained:
 		r.deleteQueue(a.Queue)
 	}
@@ -170,6 +172,9 @@ func merge(policy, operator topology.Arguments) topology.Arguments {
 }
 
 func (r *rabbit) deliveryLimit(q topology.SeenQueue) *int64 {
+	if q.Type != "quorum" {
+		return nil
+	}
 	lowest := int64(20)
 	argument, given := topology.Integer(q.Arguments["x-delivery-limit"])
 	if given {

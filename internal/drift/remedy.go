@@ -12,7 +12,22 @@ func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting
 	if cause == CausePolicy {
 		return c.policyRemedy(q, seen, s, desired)
 	}
-	return fmt.Sprintf("RabbitMQ cannot change %s of a queue: %s; or set the spec to what is there", s.argument, recreateQueue(q.Name))
+	way := fmt.Sprintf("RabbitMQ cannot change %s of a queue: %s", s.argument, recreateQueue(q.Name))
+	if specHas(q.Role, s.argument) {
+		way += "; or set the spec to what is there"
+	}
+	return way
+}
+
+// specHas tells whether a spec can say what a queue of this role has.
+func specHas(role topology.Role, argument string) bool {
+	switch argument {
+	case "x-queue-leader-locator", "x-quorum-initial-group-size":
+		return true
+	case argumentDeliveryLimit, "x-max-length", "x-single-active-consumer", "x-consumer-timeout", "x-delayed-retry-type", "x-delayed-retry-min", "x-delayed-retry-max", "x-dead-letter-strategy":
+		return role == topology.RoleWork
+	}
+	return false
 }
 
 // policyRemedy: of the policies of a queue one is in force, and an operator

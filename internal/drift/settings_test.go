@@ -31,9 +31,22 @@ func (s setting) onQueue(queue string) drift.Difference {
 		Cause: drift.CauseImmutable,
 		DriftEntry: v1alpha1.DriftEntry{
 			Object: fmt.Sprintf("queue %q", queue), Field: s.argument, Desired: s.desired, Observed: s.observed, Impact: s.impact,
-			Remedy: s.consequence + fmt.Sprintf(" RabbitMQ cannot change %s of a queue: stop what publishes into queue %q, let it drain, delete it when it is empty, and Warren declares it anew; or set the spec to what is there", s.argument, queue),
+			Remedy: s.consequence + fmt.Sprintf(" RabbitMQ cannot change %s of a queue: stop what publishes into queue %q, let it drain, delete it when it is empty, and Warren declares it anew", s.argument, queue) + s.orSpec(queue),
 		},
 	}
+}
+
+// orSpec is the other way out, for what a spec can say.
+func (s setting) orSpec(queue string) string {
+	say := map[string]string{
+		"x-delivery-limit": "W", "x-max-length": "W", "x-single-active-consumer": "W", "x-consumer-timeout": "W", "x-dead-letter-strategy": "W",
+		"x-delayed-retry-type": "W", "x-delayed-retry-min": "W", "x-delayed-retry-max": "W",
+		"x-quorum-initial-group-size": queue, "x-queue-leader-locator": queue,
+	}
+	if say[s.argument] == queue {
+		return "; or set the spec to what is there"
+	}
+	return ""
 }
 
 const (

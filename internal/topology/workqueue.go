@@ -2,6 +2,7 @@ package topology
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 )
@@ -18,7 +19,7 @@ func (c *compiler) workQueue() []Object {
 		return []Object{queue}
 	}
 	policy := Policy{
-		Name:       "warren." + c.in.Namespace + "." + c.in.Name,
+		Name:       policyName(c.in.Namespace, c.in.Name),
 		Pattern:    "^" + regexp.QuoteMeta(c.names.Work) + "$",
 		ApplyTo:    "quorum_queues",
 		Priority:   policyPriority,
@@ -31,6 +32,18 @@ func (c *compiler) workQueue() []Object {
 		}
 	}
 	return []Object{policy, queue}
+}
+
+func policyName(namespace, name string) string { return "warren." + namespace + "." + name }
+
+// PolicyOfOwner names the policy that the resource with this mark has for its
+// work queue, if it has one.
+func PolicyOfOwner(mark string) string {
+	parts := strings.SplitN(mark, "/", 3)
+	if len(parts) != 3 {
+		return ""
+	}
+	return policyName(parts[1], parts[2])
 }
 
 func (c *compiler) workArguments() Arguments {
