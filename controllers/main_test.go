@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -82,8 +83,9 @@ var sharedPlane = sync.OnceValues(func() (*localenv.ControlPlane, error) {
 	return plane, err
 })
 
-// newWorld runs the reconcilers for a new namespace until the test ends.
-func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session) *world {
+// newWorld runs the reconcilers for a new namespace until the test ends. They
+// see the API server through the wrappers.
+func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session, wrappers ...func(client.WithWatch) client.Client) *world {
 	t.Helper()
 	if err := installCRDs(); err != nil {
 		t.Fatalf("control plane: %v", err)
@@ -101,7 +103,15 @@ func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session) 
 		Scheme:  scheme,
 		Cache:   cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}},
 		Metrics: metricsserver.Options{BindAddress: "0"},
-		Logger:  zap.New(zap.WriteTo(newJournal(t)), zap.Level(zapcore.DebugLevel)),
+		NewClient: func(config *rest.Config, options client.Options) (client.Client, error) {
+			c, err := client.NewWithWatch(config, options)
+			wrapped := client.Client(c)
+			for _, wrap := range wrappers {
+				wrapped = wrap(c)
+			}
+			return wrapped, err
+		},
+		Logger: zap.New(zap.WriteTo(newJournal(t)), zap.Level(zapcore.DebugLevel)),
 		// Each test has reconcilers of the same names.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})

@@ -30,6 +30,7 @@ type reconciler struct {
 
 	watchNamespaces bool
 	attempts        *attempts
+	settled         *settled
 }
 
 func (r *reconciler) lookup() lookup {
@@ -43,12 +44,15 @@ func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList 
 	ofBroker := func(ctx context.Context, key types.NamespacedName) []reconcile.Request {
 		return requests(ctx, r.Client, newList(), brokerIndex, key)
 	}
+	ofReading := func(ctx context.Context, key types.NamespacedName) []reconcile.Request {
+		return r.settled.without(r.Brokers, key, ofBroker(ctx, key))
+	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(kind, builder.WithPredicates(specOrAnnotations)).
 		Watches(&v1alpha1.Broker{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return ofBroker(ctx, client.ObjectKeyFromObject(o))
 		}), builder.WithPredicates(specOrAnnotations)).
-		WatchesRawSource(source.TypedChannel(r.Brokers.subscribe(), eachKey(ofBroker)))
+		WatchesRawSource(source.TypedChannel(r.Brokers.subscribe(), eachKey(ofReading)))
 	if r.watchNamespaces {
 		b = b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, ns client.Object) []reconcile.Request {
 			return inNamespace(ctx, r.Client, newList(), ns.GetName())

@@ -37,7 +37,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) error {
 	base := func() reconciler {
 		return reconciler{
 			Client: mgr.GetClient(), Namespaces: namespaces, Brokers: brokers, Events: recorder,
-			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{},
+			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{}, settled: &settled{},
 		}
 	}
 	if err := (&TopicReconciler{reconciler: base()}).SetupWithManager(mgr); err != nil {

@@ -27,6 +27,7 @@ type SubscriptionReconciler struct {
 // Reconcile observes, compares, acts, and writes one status.
 func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var sub v1alpha1.ReliableSubscription
+	r.settled.forget(req.NamespacedName)
 	if err := r.Client.Get(ctx, req.NamespacedName, &sub); err != nil {
 		r.attempts.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -51,7 +52,11 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 			return reconcile.Result{}, nil
 		}
 	}
-	return r.report(ctx, &sub, a)
+	result, err := r.report(ctx, &sub, a)
+	if err == nil {
+		r.settled.note(req.NamespacedName, a)
+	}
+	return result, err
 }
 
 // assess reads and decides; it changes nothing. Nil means that there is

@@ -35,6 +35,7 @@ type TopicReconciler struct {
 // Reconcile observes, compares, acts, and writes one status.
 func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	var t v1alpha1.Topic
+	r.settled.forget(req.NamespacedName)
 	if err := r.Client.Get(ctx, req.NamespacedName, &t); err != nil {
 		r.attempts.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -61,7 +62,11 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	return r.report(ctx, &t, a, audience)
+	result, err := r.report(ctx, &t, a, audience)
+	if err == nil {
+		r.settled.note(req.NamespacedName, a)
+	}
+	return result, err
 }
 
 func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*assessment, error) {

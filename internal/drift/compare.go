@@ -33,6 +33,8 @@ type Result struct {
 	Differences []Difference
 	// Unproved routes, each as a sentence.
 	Unproved []string
+	// Marks that count as this resource's.
+	Marks []string
 	// Earlier queues of this resource that the topology does not have: wait
 	// queues of an earlier ladder, parking queues of another name, by name.
 	Earlier []topology.SeenQueue
@@ -140,7 +142,7 @@ func (c *comparison) isOwn(mark string) bool {
 // the one that it finds on a work queue that it may claim.
 func (c *comparison) marks() []string {
 	marks := append([]string{c.want.Owner}, c.claims.Inherited...)
-	if work, there := c.seen.Queues[c.want.Names.Work]; there && c.mayClaim(work.Arguments.Owner()) {
+	if work, there := c.seen.Queues[c.want.Names.Work]; there && work.Arguments.Owner() != "" && c.mayClaim(work.Arguments.Owner()) {
 		marks = append(marks, work.Arguments.Owner())
 	}
 	return marks
@@ -150,7 +152,8 @@ func (c *comparison) findEarlier() {
 	if c.want.Names.Work == "" {
 		return
 	}
-	for _, mark := range c.marks() {
+	c.result.Marks = c.marks()
+	for _, mark := range c.result.Marks {
 		for _, name := range c.seen.QueuesOf(mark) {
 			if !c.declaresQueue(name) {
 				c.result.Earlier = append(c.result.Earlier, c.seen.Queues[name])

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"crypto/sha256"
 	"slices"
 	"sync"
 	"time"
@@ -21,8 +22,11 @@ type Snapshot struct {
 	bySource      map[string][]Binding
 	byDestination map[destination][]Binding
 
-	indexOwners sync.Once
-	byOwner     map[string][]string
+	// Made when they are first asked for.
+	indexOwners    sync.Once
+	byOwner        map[string][]string
+	digestPolicies sync.Once
+	digest         [sha256.Size]byte
 }
 
 type destination struct {
