@@ -74,7 +74,7 @@ func (r *BrokerReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 		return reconcile.Result{}, err
 	}
 	r.Brokers.publish(req.NamespacedName, view)
-	if err := r.report(ctx, &b, view); err != nil {
+	if err := r.report(ctx, &b, view, r.keepShield(ctx, &b, view)); err != nil {
 		return reconcile.Result{}, err
 	}
 	return reconcile.Result{RequeueAfter: r.nextReading(req.NamespacedName, view)}, nil
@@ -143,8 +143,8 @@ func (r *BrokerReconciler) observeOptions(period time.Duration) broker.ObserveOp
 }
 
 // report writes the status, and an Event when the broker was lost or found.
-func (r *BrokerReconciler) report(ctx context.Context, b *v1alpha1.Broker, v View) error {
-	status := brokerStatus(b, v)
+func (r *BrokerReconciler) report(ctx context.Context, b *v1alpha1.Broker, v View, s *shield) error {
+	status := brokerStatus(b, v, s)
 	if equality.Semantic.DeepEqual(status, &b.Status) {
 		return nil
 	}

@@ -13,10 +13,11 @@ import (
 
 // brokerStatus says what was read. While the broker cannot be read, what was
 // last known of it (version, name) stays, and its alarms are unknown.
-func brokerStatus(b *v1alpha1.Broker, v View) *v1alpha1.BrokerStatus {
+func brokerStatus(b *v1alpha1.Broker, v View, s *shield) *v1alpha1.BrokerStatus {
 	status := b.Status.DeepCopy()
 	status.ObservedGeneration = b.Generation
 	set := newConditionSet(b.Generation, b.Status.Conditions)
+	setShielded(set, b, v, s)
 	if v.Problem != nil {
 		set.set(v1alpha1.ConditionReady, metav1.ConditionFalse, v.Problem.Reason, v.Problem.Message)
 		set.set(v1alpha1.ConditionResourceAlarm, metav1.ConditionUnknown, v.Problem.Reason, "the broker could not be read")

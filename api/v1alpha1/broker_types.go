@@ -65,6 +65,15 @@ type BrokerSpec struct {
 	// +kubebuilder:validation:items:MaxLength=253
 	AcceptedOwners []string `json:"acceptedOwners,omitempty"`
 
+	// shieldPolicy keeps one policy in the vhost, of the highest priority, on
+	// wait, parking and unroutable queues, so that a policy that somebody made
+	// for many queues (pattern .*) cannot expire, limit or delete what they
+	// hold. Operator policies are not held off. RabbitMQ's policies have to be
+	// set by the user that credentialsSecretRef names (tag policymaker).
+	// Default false: such a policy is reported, and left to win.
+	// +optional
+	ShieldPolicy bool `json:"shieldPolicy,omitempty"`
+
 	// syncPeriod is how often the broker is read back, and thus how soon a
 	// change made by hand is seen. 1s to 1h, default 30s.
 	// +optional

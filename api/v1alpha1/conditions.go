@@ -6,6 +6,8 @@ const (
 	ConditionReady = "Ready"
 	// ConditionResourceAlarm (Broker): a node has a memory or disk alarm and publishers are blocked.
 	ConditionResourceAlarm = "ResourceAlarm"
+	// ConditionShielded (Broker): other policies are kept off the queues that keep messages.
+	ConditionShielded = "Shielded"
 	// ConditionDeclared (Topic): the exchange exists, so that subscriptions can be bound to it.
 	ConditionDeclared = "Declared"
 	// ConditionSubscriptionsEstablished (Topic): whoever must hear it is bound.
@@ -48,6 +50,13 @@ const (
 const (
 	ReasonPublishersBlocked = "PublishersBlocked"
 	ReasonNoAlarm           = "NoAlarm"
+)
+
+// Reasons of a Broker's Shielded condition, beside Disabled, Declaring, Paused
+// and what a broker says no with.
+const (
+	ReasonPolicyInForce = "PolicyInForce"
+	ReasonNamesLeftOut  = "NamesLeftOut"
 )
 
 // Reasons of a Topic's conditions.

@@ -86,3 +86,41 @@ func TestUnavailableQueues(t *testing.T) {
 		}
 	}
 }
+
+// A topic's exchange that somebody gave an alternate exchange of his own loses
+// nothing by it; without one that the spec asks for, it does.
+func TestATopicsAlternateExchange(t *testing.T) {
+	catches := v1alpha1.TopicSpec{Exchange: "orders", Unroutable: &v1alpha1.UnroutableSpec{Queue: "orders.lost"}}
+	plain := v1alpha1.TopicSpec{Exchange: "orders"}
+	cases := []struct {
+		reason string
+		spec   v1alpha1.TopicSpec
+		has    any
+		want   []v1alpha1.Impact
+	}{
+		{"none, and none is wanted", plain, nil, nil},
+		{"somebody's, and none is wanted", plain, "theirs", []v1alpha1.Impact{tolerable}},
+		{"the one that is wanted", catches, "orders.lost", nil},
+		{"none, and one is wanted", catches, nil, []v1alpha1.Impact{unsafe}},
+		{"somebody's, and another is wanted", catches, "theirs", []v1alpha1.Impact{unsafe}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.reason, func(t *testing.T) {
+			want := topic(t, tc.spec)
+			r := newRabbit()
+			r.setExchange("orders", func(e *topology.SeenExchange) {
+				e.Arguments = topology.Arguments{}
+				if tc.has != nil {
+					e.Arguments["alternate-exchange"] = tc.has
+				}
+			})
+			var got []v1alpha1.Impact
+			for _, d := range drift.Compare(want, r.snapshot(), drift.Claims{Adopt: true}).Differences {
+				got = append(got, d.Impact)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("impacts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
