@@ -160,6 +160,7 @@ func (s *stage) manage(method string, body, into any, collection string, path ..
 	if err != nil {
 		return err
 	}
+	request.Header.Set("Content-Type", "application/json")
 	request.SetBasicAuth(s.vhost.Broker.AdminUser, s.vhost.Broker.AdminPassword)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
