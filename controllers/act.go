@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,17 +102,38 @@ func executeOne(ctx context.Context, s Session, action drift.Action) error {
 }
 
 // tellRecreated writes an Event where something that had been there was
-// declared again. The first declaring is told when it is proved.
+// declared again, and one where a policy of ours had been changed. The first
+// declaring is told when it is proved.
 func tellRecreated(r events.EventRecorder, about runtime.Object, generation int64, conditions []metav1.Condition, proof string, a *assessment) {
 	was := newConditionSet(0, conditions).get(proof)
-	if was.Status != metav1.ConditionTrue || was.ObservedGeneration != generation || len(a.result.Missing) == 0 {
+	if was.Status != metav1.ConditionTrue || was.ObservedGeneration != generation {
 		return
 	}
-	note := "declared again, since it had gone from the broker: " + list(objectNames(a.result.Missing))
-	if hasQueue(a.result.Missing) {
-		note += "; what was in a queue that had gone is lost"
+	gone, changed := goneOrChanged(a)
+	if len(gone) > 0 {
+		note := "declared again, since it had gone from the broker: " + list(objectNames(gone))
+		if hasQueue(gone) {
+			note += "; what was in a queue that had gone is lost"
+		}
+		emitOn(r, about, gone[0].String(), corev1.EventTypeWarning, eventRecreated, "Declare", note)
 	}
-	emitOn(r, about, a.result.Missing[0].String(), corev1.EventTypeWarning, eventRecreated, "Declare", note)
+	if len(changed) > 0 {
+		emitOn(r, about, changed[0].String(), corev1.EventTypeWarning, eventRestored, "Declare",
+			"set again, since it had been changed on the broker: "+list(objectNames(changed)))
+	}
+}
+
+// goneOrChanged tells a policy that is there with other content from what is missing.
+func goneOrChanged(a *assessment) (gone, changed []topology.Object) {
+	for _, o := range a.result.Missing {
+		p, ok := o.(topology.Policy)
+		if ok && slices.ContainsFunc(a.snapshot().Policies, func(seen topology.Policy) bool { return seen.Name == p.Name }) {
+			changed = append(changed, o)
+		} else {
+			gone = append(gone, o)
+		}
+	}
+	return gone, changed
 }
 
 // tellDrained writes an Event for each wait queue that was removed.

@@ -7,12 +7,14 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/drift"
 )
 
 // Event reasons. An Event says that something happened; what is, the status says.
 const (
 	eventEstablished    = "Established"
 	eventRecreated      = "Recreated"
+	eventRestored       = "Restored"
 	eventDrained        = "WaitQueueRemoved"
 	eventParkingBacklog = "ParkingBacklog"
 	eventParkingCleared = "ParkingCleared"
@@ -49,17 +51,54 @@ func brokerEvents(r events.EventRecorder, b *v1alpha1.Broker, next *v1alpha1.Bro
 }
 
 // subscriptionEvents tells when a subscription is established for the first
-// time, and when a backlog begins and clears.
+// time, when something begins that only people can end, and when a backlog or
+// a jam begins and clears.
 func subscriptionEvents(r events.EventRecorder, sub *v1alpha1.ReliableSubscription, next *v1alpha1.ReliableSubscriptionStatus) {
 	old, now := newConditionSet(0, sub.Status.Conditions), newConditionSet(0, next.Conditions)
+	tell := func(severity, reason, action, kind string) {
+		emit(r, sub, severity, reason, action, now.get(kind).Message)
+	}
 	began := func(kind string) bool { return now.isTrue(kind) && !old.isTrue(kind) }
+	ended := func(kind string) bool {
+		return old.isTrue(kind) && now.get(kind).Status == metav1.ConditionFalse
+	}
 	if began(v1alpha1.ConditionEstablished) {
-		emit(r, sub, corev1.EventTypeNormal, eventEstablished, "Declare", now.get(v1alpha1.ConditionEstablished).Message)
+		tell(corev1.EventTypeNormal, eventEstablished, "Declare", v1alpha1.ConditionEstablished)
 	}
-	if began(v1alpha1.ConditionParkingBacklog) {
-		emit(r, sub, corev1.EventTypeWarning, eventParkingBacklog, "Observe", now.get(v1alpha1.ConditionParkingBacklog).Message)
+	if kind := troubled(now); kind != "" && now.get(kind).Reason != old.get(kind).Reason {
+		tell(corev1.EventTypeWarning, now.get(kind).Reason, "Observe", kind)
 	}
-	if old.isTrue(v1alpha1.ConditionParkingBacklog) && now.get(v1alpha1.ConditionParkingBacklog).Status == metav1.ConditionFalse {
-		emit(r, sub, corev1.EventTypeNormal, eventParkingCleared, "Observe", now.get(v1alpha1.ConditionParkingBacklog).Message)
+	if began(v1alpha1.ConditionInSync) && drifts[old.get(v1alpha1.ConditionInSync).Reason] {
+		tell(corev1.EventTypeNormal, v1alpha1.ReasonAsDeclared, "Observe", v1alpha1.ConditionInSync)
 	}
+	for kind, reasons := range map[string]struct{ began, ended string }{
+		v1alpha1.ConditionParkingBacklog:       {eventParkingBacklog, eventParkingCleared},
+		v1alpha1.ConditionDeadLetteringBlocked: {v1alpha1.ConditionDeadLetteringBlocked, v1alpha1.ReasonFlowing},
+	} {
+		if began(kind) {
+			tell(corev1.EventTypeWarning, reasons.began, "Observe", kind)
+		}
+		if ended(kind) {
+			tell(corev1.EventTypeNormal, reasons.ended, "Observe", kind)
+		}
+	}
+}
+
+// troubled names the condition that says what people have to do, or none.
+func troubled(set *conditionSet) string {
+	switch {
+	case set.isTrue(v1alpha1.ConditionStalled):
+		return v1alpha1.ConditionStalled
+	case drifts[set.get(v1alpha1.ConditionInSync).Reason]:
+		return v1alpha1.ConditionInSync
+	}
+	return ""
+}
+
+// drifts are the reasons of a broker that differs from the spec in what no
+// declare can mend.
+var drifts = map[string]bool{
+	string(drift.CauseImmutable): true,
+	string(drift.CausePolicy):    true,
+	string(drift.CauseBinding):   true,
 }

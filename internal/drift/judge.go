@@ -34,7 +34,10 @@ func judge(role topology.Role, argument string, observed any, ctx context) (v1al
 
 	switch argument {
 	case "x-dead-letter-exchange":
-		if observed == nil || observed == "" {
+		if observed == "" {
+			return unsafe("the default exchange takes a dying message to the queue that its routing key names, and drops it where there is none.")
+		}
+		if observed == nil {
 			return unsafe(fmt.Sprintf("messages that are rejected, expire or exceed the delivery limit%s are dropped.", limitInForce(ctx.limit)))
 		}
 		return unsafe("dying messages do not come to Warren's exchange, so they are neither retried nor parked as the spec says.")

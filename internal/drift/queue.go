@@ -146,8 +146,11 @@ func (c *comparison) differs(q topology.Queue, seen topology.SeenQueue, cause Ca
 
 // format gives a value for people, and its type where the other one is of another.
 func format(v, other any) string {
-	if v == nil {
+	switch v {
+	case nil:
 		return "none"
+	case "":
+		return `""`
 	}
 	s := fmt.Sprint(v)
 	n, isNumber := topology.Integer(v)

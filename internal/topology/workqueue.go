@@ -73,6 +73,7 @@ var policyKeys = map[string]string{
 	"x-overflow":             "overflow",
 	"x-delivery-limit":       "delivery-limit",
 	"x-max-length":           "max-length",
+	"x-max-length-bytes":     "max-length-bytes",
 	"x-consumer-timeout":     "consumer-timeout",
 	"x-queue-leader-locator": "queue-leader-locator",
 	"x-delayed-retry-type":   "delayed-retry-type",

@@ -17,7 +17,7 @@ import (
 const threeSyncs = 3 * time.Second
 
 // onBroker lists what the tenant's vhost has, named as Warren's messages do,
-// with the arguments of queues and exchanges.
+// with the arguments of queues and exchanges and all of a policy.
 func (w *tenant) onBroker() map[string]topology.Arguments {
 	w.t.Helper()
 	objects, err := w.tryOnBroker()
@@ -32,10 +32,15 @@ func (w *tenant) tryOnBroker() (map[string]topology.Arguments, error) {
 	queues, err1 := client.ListQueuesIn(w.vhost.Name)
 	exchanges, err2 := client.ListExchangesIn(w.vhost.Name)
 	bindings, err3 := client.ListBindingsIn(w.vhost.Name)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	policies, err4 := client.ListPoliciesIn(w.vhost.Name)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	objects := map[string]topology.Arguments{}
+	for _, p := range policies {
+		objects[topology.Policy{Name: p.Name}.String()] = topology.Arguments(p.Definition).
+			With("pattern", p.Pattern).With("apply-to", p.ApplyTo).With("priority", p.Priority)
+	}
 	for _, q := range queues {
 		objects[topology.Queue{Name: q.Name}.String()] = q.Arguments
 	}

@@ -1,0 +1,255 @@
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	amqp "github.com/rabbitmq/amqp091-go"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/test/amqptest"
+)
+
+// unsafeAdoption is a work queue that somebody declared, and that is to be adopted.
+type unsafeAdoption struct {
+	// fieldCase, in small letters, is the work queue's name, too.
+	fieldCase string
+	reason    string
+	only43    bool
+	retry     string
+	// arguments of the work queue, and those of the parking queue if it is there.
+	arguments, parking amqp.Table
+	// policy on the work queue.
+	policy   map[string]any
+	messages int
+	// because is the reason of condition InSync.
+	because string
+	drift   func(on43 bool) []v1alpha1.DriftEntry
+}
+
+const (
+	immutable = v1alpha1.ReasonImmutableDrift
+	override  = v1alpha1.ReasonPolicyOverride
+	unsafe    = v1alpha1.ImpactUnsafe
+	tolerable = v1alpha1.ImpactTolerable
+
+	atMostOnceInForce = "dead-lettering is at-most-once in force: at-least-once needs the strategy and overflow reject-publish together, and messages may be lost on their way."
+	twoMechanisms     = "two retry mechanisms work against each other: the queue's own delayed retry and the wait queues."
+	leadsElsewhere    = "dying messages do not come to Warren's exchange, so they are neither retried nor parked as the spec says."
+)
+
+// wantedArguments of a work queue of that name, changed by others; nil leaves one out.
+func wantedArguments(name string, changed amqp.Table) amqp.Table {
+	arguments := maps.Clone(asWarrenDeclares)
+	arguments["x-dead-letter-exchange"] = name + ".dead"
+	for k, v := range changed {
+		arguments[k] = v
+		if v == nil {
+			delete(arguments, k)
+		}
+	}
+	return arguments
+}
+
+// fixed is the entry for an argument that cannot be changed.
+func fixed(queue, field, desired, observed string, impact v1alpha1.Impact, consequence string) v1alpha1.DriftEntry {
+	return v1alpha1.DriftEntry{
+		Object: fmt.Sprintf("queue %q", queue), Field: field, Desired: desired, Observed: observed, Impact: impact,
+		Remedy: fmt.Sprintf("%s RabbitMQ cannot change %s of a queue: %s; or set the spec to what is there", consequence, field, startAnew(queue)),
+	}
+}
+
+func startAnew(queue string) string {
+	return fmt.Sprintf("stop what publishes into queue %q, let it drain, delete it when it is empty, and Warren declares it anew", queue)
+}
+
+func onBoth(entries ...v1alpha1.DriftEntry) func(bool) []v1alpha1.DriftEntry {
+	return func(bool) []v1alpha1.DriftEntry { return entries }
+}
+
+// classicInPlaceOfQuorum has no delivery limit and no at-least-once either.
+var classicInPlaceOfQuorum = v1alpha1.DriftEntry{
+	Object: `queue "c3"`, Field: "x-queue-type", Desired: "quorum", Observed: "classic, with 3 messages", Impact: unsafe,
+	Remedy: "a queue's type cannot be changed, and classic queues have neither a delivery limit nor at-least-once dead-lettering: " + startAnew("c3"),
+}
+
+var unsafeAdoptions = []unsafeAdoption{
+	{
+		fieldCase: "A1", reason: "no dead-letter exchange, and the broker's own limit drops messages",
+		arguments: amqp.Table{"x-queue-type": "quorum", "x-delivery-limit": 20}, messages: 1, because: immutable,
+		drift: onBoth(
+			fixed("a1", "x-dead-letter-exchange", "a1.dead", "none", unsafe, "messages that are rejected, expire or exceed the delivery limit (20 in force) are dropped."),
+			fixed("a1", "x-dead-letter-strategy", "at-least-once", "none", unsafe, atMostOnceInForce),
+			fixed("a1", "x-overflow", "reject-publish", "none", unsafe, atMostOnceInForce)),
+	},
+	{
+		fieldCase: "A5", reason: "a parking queue whose delivery limit is not off",
+		arguments: wantedArguments("a5", nil), messages: 1, because: immutable,
+		parking: amqp.Table{"x-queue-type": "quorum", "x-dead-letter-exchange": "a5.park", "x-dead-letter-strategy": "at-least-once", "x-overflow": "reject-publish", "x-delivery-limit": 20},
+		drift: onBoth(
+			fixed("a5.parking", "x-delivery-limit", "-1", "20", unsafe, "a message leaves this queue after more than 20 looks at it.")),
+	},
+	{
+		fieldCase: "A6", reason: "at-least-once beside drop-head is at-most-once",
+		arguments: wantedArguments("a6", amqp.Table{"x-overflow": "drop-head"}), messages: 1, because: immutable,
+		drift: onBoth(fixed("a6", "x-overflow", "reject-publish", "drop-head", unsafe, atMostOnceInForce)),
+	},
+	{
+		fieldCase: "A6", reason: "a policy breaks the pair",
+		arguments: wantedArguments("a6-by-a-policy", amqp.Table{"x-overflow": nil}), messages: 1, because: override,
+		policy: map[string]any{"overflow": "drop-head"},
+		drift: onBoth(v1alpha1.DriftEntry{
+			Object: `queue "a6-by-a-policy"`, Field: "x-overflow", Desired: "reject-publish", Observed: "drop-head", Impact: unsafe,
+			Remedy: atMostOnceInForce + ` The queue has no x-overflow of its own, so policy "on-a6-by-a-policy" (priority 7) decides: set overflow to reject-publish there.`,
+		}),
+	},
+	{
+		fieldCase: "B3", reason: "the default exchange, and no key",
+		arguments: wantedArguments("b3", amqp.Table{"x-dead-letter-exchange": ""}), messages: 1, because: immutable,
+		drift: onBoth(fixed("b3", "x-dead-letter-exchange", "b3.dead", `""`, unsafe, "the default exchange takes a dying message to the queue that its routing key names, and drops it where there is none.")),
+	},
+	{
+		fieldCase: "B7", reason: "the queue's own delayed retry under wait queues", only43: true,
+		retry:     `backoff: {delays: [5s]}`,
+		arguments: wantedArguments("b7", amqp.Table{"x-delayed-retry-type": "all", "x-delayed-retry-min": 1000, "x-delayed-retry-max": 60000}), messages: 1, because: immutable,
+		drift: onBoth(
+			fixed("b7", "x-delayed-retry-type", "none", "all", unsafe, twoMechanisms),
+			fixed("b7", "x-delayed-retry-min", "none", "1000", unsafe, twoMechanisms),
+			fixed("b7", "x-delayed-retry-max", "none", "60000", unsafe, twoMechanisms)),
+	},
+	{
+		fieldCase: "C1", reason: "all arguments are told, of which the broker names one",
+		arguments: amqp.Table{
+			"x-queue-type": "quorum", "x-dead-letter-exchange": "platform.dlx", "x-dead-letter-routing-key": "failed", "x-expires": 604800000,
+			"x-message-ttl": 86400000, "x-max-length": 100000, "x-max-length-bytes": 1000000, "x-delivery-limit": 3,
+		}, messages: 2, because: immutable,
+		drift: func(on43 bool) []v1alpha1.DriftEntry {
+			limit := "a message parks after 4 crashes or requeues in one stay in the queue."
+			if on43 {
+				limit = "a message parks after 3 crashes, requeues and returns."
+			}
+			const full = "publishers are refused when the queue is full, and returning retries starve."
+			return []v1alpha1.DriftEntry{
+				fixed("c1", "x-dead-letter-exchange", "c1.dead", "platform.dlx", unsafe, leadsElsewhere),
+				fixed("c1", "x-dead-letter-strategy", "at-least-once", "none", unsafe, atMostOnceInForce),
+				fixed("c1", "x-overflow", "reject-publish", "none", unsafe, atMostOnceInForce),
+				fixed("c1", "x-expires", "none", "604800000", unsafe, "the broker deletes the queue with all its messages when nobody uses it for that long."),
+				fixed("c1", "x-dead-letter-routing-key", "none", "failed", tolerable, "the original routing key is lost when a message dies."),
+				fixed("c1", "x-message-ttl", "none", "86400000", tolerable, "healthy messages park when the consumer is away for that long."),
+				fixed("c1", "x-max-length", "none", "100000", tolerable, full),
+				fixed("c1", "x-max-length-bytes", "none", "1000000", tolerable, full),
+				fixed("c1", "x-delivery-limit", "20", "3", tolerable, limit),
+			}
+		},
+	},
+	{
+		fieldCase: "C3", reason: "a classic queue: the type comes first, with the number of messages",
+		arguments: amqp.Table{"x-queue-type": "classic", "x-dead-letter-exchange": "platform.dlx"}, messages: 3, because: immutable,
+		drift: onBoth(
+			classicInPlaceOfQuorum,
+			fixed("c3", "x-dead-letter-exchange", "c3.dead", "platform.dlx", unsafe, leadsElsewhere),
+			fixed("c3", "x-dead-letter-strategy", "at-least-once", "none", unsafe, atMostOnceInForce),
+			fixed("c3", "x-overflow", "reject-publish", "none", unsafe, atMostOnceInForce),
+			fixed("c3", "x-delivery-limit", "20", "none", tolerable, "the broker's default of 20 is in force.")),
+	},
+	{
+		fieldCase: "D4", reason: "the argument wins over a policy that looks applied",
+		arguments: wantedArguments("d4", amqp.Table{"x-dead-letter-exchange": "platform.dlx"}), messages: 1, because: immutable,
+		policy: map[string]any{"dead-letter-exchange": "d4.dead"},
+		drift:  onBoth(fixed("d4", "x-dead-letter-exchange", "d4.dead", "platform.dlx", unsafe, leadsElsewhere)),
+	},
+}
+
+// name of the work queue and the subscription.
+func (a unsafeAdoption) name() string {
+	if a.policy != nil && a.because == override {
+		return strings.ToLower(a.fieldCase) + "-by-a-policy"
+	}
+	return strings.ToLower(a.fieldCase)
+}
+
+// A queue of somebody else that would cost messages as it is stays untouched
+// and unbound although its adoption is asked for. What differs is told in
+// full, with values, what it means, and what to do. Field cases A1, A5, A6,
+// B3, B7, C1, C3, D4.
+func TestUnsafeToAdopt(t *testing.T) {
+	t.Parallel()
+	forEachBroker(t, func(t *testing.T, w *tenant) {
+		var here []unsafeAdoption
+		manifests := ""
+		for _, a := range unsafeAdoptions {
+			if a.only43 && !w.on43() {
+				continue
+			}
+			here = append(here, a)
+			a.declare(w)
+			manifests += a.manifest()
+		}
+		w.apply(topicOn("orders", "main"))
+		w.awaitReady("topic/orders")
+		before := w.onBroker()
+		w.apply(manifests)
+		for _, a := range here {
+			t.Run(a.fieldCase+" "+a.reason, func(t *testing.T) { a.check(w.in(t)) })
+		}
+		w.staysUntouched(before)
+		for _, a := range here {
+			amqptest.AwaitReady(t, w.application(), a.name(), a.messages)
+		}
+	})
+}
+
+// declare is what somebody did before Warren came.
+func (a unsafeAdoption) declare(w *tenant) {
+	w.declareQueue(a.name(), a.arguments)
+	if a.parking != nil {
+		w.declareQueue(a.name()+".parking", a.parking)
+	}
+	if a.policy != nil {
+		w.putPolicy("on-"+a.name(), "^"+a.name()+"$", 7, a.policy)
+	}
+	amqptest.Publish(w.t, w.application(), "", a.name(), amqptest.Messages("theirs", a.messages)...)
+	w.awaitCounted(a.name(), a.messages)
+}
+
+func (a unsafeAdoption) manifest() string {
+	retry := a.retry
+	if retry == "" {
+		retry = "immediate: {}"
+	}
+	return subscriptionManifest(a.name(), fmt.Sprintf(
+		`sources: [{topicRef: {name: orders}, routingKeys: ["#"]}], workQueue: {name: %s}, retry: {%s}, adoptionPolicy: Adopt`, a.name(), retry))
+}
+
+func (a unsafeAdoption) check(w *tenant) {
+	resource, entries := "rsub/"+a.name(), a.drift(w.on43())
+	w.awaitDrift(a.name(), entries...)
+	differs, more := describe(entries)
+	message := "what is on the broker would cost messages as it is, and stays unbound: " + differs
+	w.awaitExactly(resource,
+		expected{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonUnsafeToAdopt, message},
+		expected{v1alpha1.ConditionEstablished, metav1.ConditionFalse, v1alpha1.ReasonUnsafeToAdopt, message},
+		expected{v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonUnsafeToAdopt, message},
+		expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, a.because, "unsafe: " + differs + more + "; status.drift says what to do"})
+	w.awaitEvent(resource, v1alpha1.ReasonUnsafeToAdopt, message)
+}
+
+// describe says of the unsafe entries what conditions say, and how many tolerable ones there are.
+func describe(entries []v1alpha1.DriftEntry) (differs, more string) {
+	var parts []string
+	others := 0
+	for _, e := range entries {
+		if e.Impact == tolerable {
+			others++
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("%s of %s is %s, wanted %s", e.Field, e.Object, e.Observed, e.Desired))
+	}
+	if others > 0 {
+		more = fmt.Sprintf("; and %d tolerable", others)
+	}
+	return strings.Join(parts, ", "), more
+}
