@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -45,6 +44,9 @@ var errOutdated = errors.New("the reading is out of date")
 // came of it is shown by a new reading.
 func (r actor) act(ctx context.Context, key, on types.NamespacedName, a *assessment) error {
 	defer r.brokers.Kick(on)
+	if r.attempts.precedes(a.snapshot(), key, a.of.GetGeneration()) {
+		return errOutdated
+	}
 	logger := log.FromContext(ctx)
 	logger.V(1).Info("acting on the broker", "plan", a.result.Plan.String())
 	last, _ := r.attempts.get(key)
@@ -104,11 +106,7 @@ func executeOne(ctx context.Context, s Session, action drift.Action) error {
 // tellRecreated writes an Event where something that had been there was
 // declared again, and one where a policy of ours had been changed. The first
 // declaring is told when it is proved.
-func tellRecreated(r events.EventRecorder, about runtime.Object, generation int64, conditions []metav1.Condition, proof string, a *assessment) {
-	was := newConditionSet(0, conditions).get(proof)
-	if was.Status != metav1.ConditionTrue || was.ObservedGeneration != generation {
-		return
-	}
+func tellRecreated(r events.EventRecorder, about runtime.Object, a *assessment) {
 	gone, changed := goneOrChanged(a)
 	if len(gone) > 0 {
 		note := "declared again, since it had gone from the broker: " + list(objectNames(gone))

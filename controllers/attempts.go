@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/warren-mq/warren/internal/topology"
@@ -12,6 +13,15 @@ import (
 // attempts remembers what was last written to a broker for each resource.
 type attempts struct {
 	m sync.Map // types.NamespacedName -> attempt
+	// known is, by resource, when the generation of its spec was first worked on.
+	known sync.Map // types.NamespacedName -> generationAt
+	// proved is, by resource, the generation that was last found to be established.
+	proved sync.Map // types.NamespacedName -> int64
+}
+
+type generationAt struct {
+	generation int64
+	at         time.Time
 }
 
 type attempt struct {
@@ -51,5 +61,34 @@ func (t *attempts) note(key types.NamespacedName, a *assessment, err error) {
 	t.m.Store(key, last)
 }
 
+// precedes tells whether a snapshot was begun before this generation of a spec
+// was first worked on. Who declares a queue in between must not find it bound
+// by somebody who has not looked.
+func (t *attempts) precedes(seen *topology.Snapshot, key types.NamespacedName, generation int64) bool {
+	first := generationAt{generation: generation, at: time.Now()}
+	if v, ok := t.known.Load(key); ok && v.(generationAt).generation == generation {
+		first = v.(generationAt)
+	} else {
+		t.known.Store(key, first)
+	}
+	return !seen.TakenAt.After(first.at)
+}
+
+// prove notes that a generation is established.
+func (t *attempts) prove(key types.NamespacedName, generation int64) { t.proved.Store(key, generation) }
+
+// wasProved tells whether a generation was established before, as a condition
+// says that was written then or, where that has turned since, as was noted.
+func (t *attempts) wasProved(key types.NamespacedName, generation int64, condition metav1.Condition) bool {
+	if noted, ok := t.proved.Load(key); ok && noted == generation {
+		return true
+	}
+	return condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == generation
+}
+
 // forget is for a resource that is gone.
-func (t *attempts) forget(key types.NamespacedName) { t.m.Delete(key) }
+func (t *attempts) forget(key types.NamespacedName) {
+	t.m.Delete(key)
+	t.known.Delete(key)
+	t.proved.Delete(key)
+}

@@ -32,27 +32,55 @@ func firstOf(checks []func(*assessment) *Problem, a *assessment) *Problem {
 
 // trespassing: a name that is wanted belongs to somebody else, or to nobody.
 func trespassing(a *assessment) *Problem {
-	var unmarked, abandoned, owned []string
+	var unmarked []string
+	var abandoned, owned belongings
 	for _, t := range a.result.Trespass {
 		switch owner := trespassOwner(a.clusterID, a.of.GetNamespace(), t); {
 		case t.Owner == "":
 			unmarked = append(unmarked, t.Object.String())
 		case t.Abandoned:
-			abandoned = append(abandoned, fmt.Sprintf("%s, which %s declared and left", t.Object, owner))
+			abandoned.add(owner, t.Object.String())
 		default:
-			owned = append(owned, fmt.Sprintf("%s belongs to %s", t.Object, owner))
+			owned.add(owner, t.Object.String())
 		}
 	}
 	adopt := fmt.Sprintf("choose another name, or take it over with adoptionPolicy: Adopt, where Broker.spec.adoption lets namespace %q; nothing was changed", a.of.GetNamespace())
 	switch {
 	case len(owned) > 0:
-		return problem(v1alpha1.ReasonConflict, "%s: choose another name, or delete the other resource; nothing was changed", list(owned))
+		return problem(v1alpha1.ReasonConflict, "%s: choose another name, or delete the other resource; nothing was changed", owned.each("%s belongs to %s"))
 	case len(abandoned) > 0:
-		return problem(v1alpha1.ReasonNotOwned, "on the broker there is still %s: %s", list(abandoned), adopt)
+		return problem(v1alpha1.ReasonNotOwned, "on the broker there is still %s: %s", abandoned.each("%s, which %s declared and left"), adopt)
 	case len(unmarked) > 0:
 		return problem(v1alpha1.ReasonNotOwned, "on the broker there is already %s, which Warren did not declare: %s", list(unmarked), adopt)
 	}
 	return nil
+}
+
+// belongings are objects of the broker by owner, in the order in which they were found.
+type belongings []belonging
+
+type belonging struct {
+	owner   string
+	objects []string
+}
+
+func (b *belongings) add(owner, object string) {
+	for i := range *b {
+		if (*b)[i].owner == owner {
+			(*b)[i].objects = append((*b)[i].objects, object)
+			return
+		}
+	}
+	*b = append(*b, belonging{owner, []string{object}})
+}
+
+// each says of each owner's objects whose they are.
+func (b belongings) each(format string) string {
+	var sentences []string
+	for _, of := range b {
+		sentences = append(sentences, fmt.Sprintf(format, list(of.objects), of.owner))
+	}
+	return list(sentences)
 }
 
 func unsafeToAdopt(a *assessment) *Problem {

@@ -44,13 +44,18 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	if actor.mayAct(req.NamespacedName, a) {
 		err := actor.act(ctx, req.NamespacedName, on, a)
 		if err == nil {
-			tellRecreated(r.Events, &sub, sub.Generation, sub.Status.Conditions, v1alpha1.ConditionEstablished, a)
+			if r.attempts.wasProved(req.NamespacedName, sub.Generation, established(&sub)) {
+				tellRecreated(r.Events, &sub, a)
+			}
 			tellDrained(r.Events, &sub, a.result.Plan)
 		}
 		if err == nil || errors.Is(err, errOutdated) {
 			// What came of it is told by the next reading.
 			return reconcile.Result{}, nil
 		}
+	}
+	if a.problem == nil {
+		r.attempts.prove(req.NamespacedName, sub.Generation)
 	}
 	result, err := r.report(ctx, &sub, a)
 	if err == nil {

@@ -52,11 +52,17 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	if actor.mayAct(req.NamespacedName, a) {
 		err := actor.act(ctx, req.NamespacedName, on, a)
 		if err == nil {
-			tellRecreated(r.Events, &t, t.Generation, t.Status.Conditions, v1alpha1.ConditionDeclared, a)
+			declared := newConditionSet(0, t.Status.Conditions).get(v1alpha1.ConditionDeclared)
+			if r.attempts.wasProved(req.NamespacedName, t.Generation, declared) {
+				tellRecreated(r.Events, &t, a)
+			}
 		}
 		if err == nil || errors.Is(err, errOutdated) {
 			return reconcile.Result{}, nil
 		}
+	}
+	if a.problem == nil {
+		r.attempts.prove(req.NamespacedName, t.Generation)
 	}
 	audience, err := r.audience(ctx, &t)
 	if err != nil {
@@ -158,11 +164,13 @@ var audienceChanged = predicate.Funcs{
 }
 
 // subscriptionReason is the reason of a subscription's Established condition.
-func subscriptionReason(sub *v1alpha1.ReliableSubscription) string {
-	return newConditionSet(0, sub.Status.Conditions).get(v1alpha1.ConditionEstablished).Reason
+func subscriptionReason(sub *v1alpha1.ReliableSubscription) string { return established(sub).Reason }
+
+func established(sub *v1alpha1.ReliableSubscription) metav1.Condition {
+	return newConditionSet(0, sub.Status.Conditions).get(v1alpha1.ConditionEstablished)
 }
 
 func isEstablished(sub *v1alpha1.ReliableSubscription) bool {
-	c := newConditionSet(0, sub.Status.Conditions).get(v1alpha1.ConditionEstablished)
+	c := established(sub)
 	return c.Status == metav1.ConditionTrue && c.ObservedGeneration == sub.Generation
 }

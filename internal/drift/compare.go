@@ -96,6 +96,8 @@ type comparison struct {
 	result Result
 	// predecessor is the policy of an earlier name of the resource, or "".
 	predecessor string
+	// kept is our policy, where setting it has to wait.
+	kept *topology.Policy
 }
 
 func (c *comparison) compare(o topology.Object) {

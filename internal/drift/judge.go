@@ -35,7 +35,7 @@ func judge(role topology.Role, argument string, observed any, ctx context) (v1al
 	switch argument {
 	case "x-dead-letter-exchange":
 		if observed == "" {
-			return unsafe("the default exchange takes a dying message to the queue that its routing key names, and drops it where there is none.")
+			return unsafe("the default exchange takes a dying message to the queue whose name is its routing key, and nowhere else.")
 		}
 		if observed == nil {
 			return unsafe(fmt.Sprintf("messages that are rejected, expire or exceed the delivery limit%s are dropped.", limitInForce(ctx.limit)))

@@ -20,7 +20,11 @@ func (c *comparison) comparePolicy(p topology.Policy) {
 			c.ties(p, seen)
 		}
 	}
-	if !there {
+	switch {
+	case there:
+	case c.destroys(p):
+		c.kept = &p
+	default:
 		c.missing(p)
 	}
 }
@@ -36,8 +40,7 @@ func (c *comparison) succeeds(ours, seen topology.Policy) bool {
 // ours is there. While dead letters wait in the queue, no policy goes: RabbitMQ
 // destroys them together with the policy that holds their exchange (fact 22).
 func (c *comparison) outlived() string {
-	waiting := c.seen.Queues[c.want.Names.Work].DeadLettering
-	if waiting == nil || *waiting > 0 {
+	if mayWait(c.seen.Queues[c.want.Names.Work].DeadLettering) {
 		return ""
 	}
 	for _, o := range c.result.Missing {

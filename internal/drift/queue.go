@@ -93,7 +93,7 @@ func (c *comparison) compareSetting(q topology.Queue, seen topology.SeenQueue, s
 		return
 	}
 	cause := c.causeOf(q, seen, s, desired)
-	if cause == CausePolicy && c.policyIsOurs(q, seen, s) {
+	if cause == CausePolicy && c.policyIsOurs(q, seen, s) && c.kept == nil {
 		// Our own policy has an old value: comparePolicy has it set again.
 		return
 	}

@@ -9,7 +9,10 @@ import (
 
 // remedy says what a person has to do.
 func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting, desired any, cause Cause) string {
-	if cause == CausePolicy {
+	switch {
+	case cause == CausePolicy && c.kept != nil && c.policyIsOurs(q, seen, s):
+		return c.keptRemedy()
+	case cause == CausePolicy:
 		return c.policyRemedy(q, seen, s, desired)
 	}
 	way := fmt.Sprintf("RabbitMQ cannot change %s of a queue: %s", s.argument, recreateQueue(q.Name))

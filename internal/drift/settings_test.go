@@ -74,7 +74,7 @@ func TestDifferingArguments(t *testing.T) {
 		{"no dead-letter exchange: over the limit messages are gone", threeDelays, rabbit43, work, nil,
 			setting{"x-dead-letter-exchange", "W.dead", "none", unsafe, "messages that are rejected, expire or exceed the delivery limit (20 in force) are dropped."}},
 		{"the default exchange without a key is none", threeDelays, rabbit43, work, "",
-			setting{"x-dead-letter-exchange", "W.dead", `""`, unsafe, "the default exchange takes a dying message to the queue that its routing key names, and drops it where there is none."}},
+			setting{"x-dead-letter-exchange", "W.dead", `""`, unsafe, "the default exchange takes a dying message to the queue whose name is its routing key, and nowhere else."}},
 		{"a dead-letter exchange of somebody else", threeDelays, rabbit43, work, "orders.dlx",
 			setting{"x-dead-letter-exchange", "W.dead", "orders.dlx", unsafe, "dying messages do not come to Warren's exchange, so they are neither retried nor parked as the spec says."}},
 		{"a wait queue that leads elsewhere", threeDelays, rabbit43, wait, "orders",

@@ -56,9 +56,29 @@ func wantedArguments(name string, changed amqp.Table) amqp.Table {
 
 // fixed is the entry for an argument that cannot be changed.
 func fixed(queue, field, desired, observed string, impact v1alpha1.Impact, consequence string) v1alpha1.DriftEntry {
+	remedy := fmt.Sprintf("%s RabbitMQ cannot change %s of a queue: %s", consequence, field, startAnew(queue))
+	if inSpec[field] && !strings.HasSuffix(queue, ".parking") {
+		remedy += "; or set the spec to what is there"
+	}
+	return v1alpha1.DriftEntry{Object: fmt.Sprintf("queue %q", queue), Field: field, Desired: desired, Observed: observed, Impact: impact, Remedy: remedy}
+}
+
+// inSpec are those arguments of a work queue that a spec can ask for.
+var inSpec = map[string]bool{
+	"x-delivery-limit": true, "x-max-length": true, "x-dead-letter-strategy": true,
+	"x-delayed-retry-type": true, "x-delayed-retry-min": true, "x-delayed-retry-max": true,
+}
+
+const (
+	standsThere = "stands still there and holds up what dies behind it"
+	noPlatform  = `exchange "platform.dlx" does not exist`
+)
+
+// leadsNowhere is the entry for dead letters of which none comes to a queue.
+func leadsNowhere(queue, keys, fate, why string) v1alpha1.DriftEntry {
 	return v1alpha1.DriftEntry{
-		Object: fmt.Sprintf("queue %q", queue), Field: field, Desired: desired, Observed: observed, Impact: impact,
-		Remedy: fmt.Sprintf("%s RabbitMQ cannot change %s of a queue: %s; or set the spec to what is there", consequence, field, startAnew(queue)),
+		Object: fmt.Sprintf("queue %q", queue), Field: "dead-letter route", Desired: fmt.Sprintf("queue %q", queue+".parking"), Observed: "no queue" + keys, Impact: unsafe,
+		Remedy: fmt.Sprintf("what dies in queue %q %s: %s; or %s", queue, fate, why, startAnew(queue)),
 	}
 }
 
@@ -109,7 +129,9 @@ var unsafeAdoptions = []unsafeAdoption{
 	{
 		fieldCase: "B3", reason: "the default exchange, and no key",
 		arguments: wantedArguments("b3", amqp.Table{"x-dead-letter-exchange": ""}), messages: 1, because: immutable,
-		drift: onBoth(fixed("b3", "x-dead-letter-exchange", "b3.dead", `""`, unsafe, "the default exchange takes a dying message to the queue that its routing key names, and drops it where there is none.")),
+		drift: onBoth(
+			fixed("b3", "x-dead-letter-exchange", "b3.dead", `""`, unsafe, "the default exchange takes a dying message to the queue whose name is its routing key, and nowhere else."),
+			leadsNowhere("b3", ` for key "#"`, standsThere, "RabbitMQ's default exchange takes a routing key for the name of a queue, and there is none of that name: a dead-letter routing key is needed")),
 	},
 	{
 		fieldCase: "B7", reason: "the queue's own delayed retry under wait queues", only43: true,
@@ -137,6 +159,7 @@ var unsafeAdoptions = []unsafeAdoption{
 				fixed("c1", "x-dead-letter-strategy", "at-least-once", "none", unsafe, atMostOnceInForce),
 				fixed("c1", "x-overflow", "reject-publish", "none", unsafe, atMostOnceInForce),
 				fixed("c1", "x-expires", "none", "604800000", unsafe, "the broker deletes the queue with all its messages when nobody uses it for that long."),
+				leadsNowhere("c1", "", "is lost", noPlatform),
 				fixed("c1", "x-dead-letter-routing-key", "none", "failed", tolerable, "the original routing key is lost when a message dies."),
 				fixed("c1", "x-message-ttl", "none", "86400000", tolerable, "healthy messages park when the consumer is away for that long."),
 				fixed("c1", "x-max-length", "none", "100000", tolerable, full),
@@ -153,13 +176,16 @@ var unsafeAdoptions = []unsafeAdoption{
 			fixed("c3", "x-dead-letter-exchange", "c3.dead", "platform.dlx", unsafe, leadsElsewhere),
 			fixed("c3", "x-dead-letter-strategy", "at-least-once", "none", unsafe, atMostOnceInForce),
 			fixed("c3", "x-overflow", "reject-publish", "none", unsafe, atMostOnceInForce),
-			fixed("c3", "x-delivery-limit", "20", "none", tolerable, "the broker's default of 20 is in force.")),
+			leadsNowhere("c3", ` for key "#"`, "is lost", noPlatform),
+			fixed("c3", "x-delivery-limit", "20", "none", tolerable, "the queue has no delivery limit that is known.")),
 	},
 	{
 		fieldCase: "D4", reason: "the argument wins over a policy that looks applied",
 		arguments: wantedArguments("d4", amqp.Table{"x-dead-letter-exchange": "platform.dlx"}), messages: 1, because: immutable,
 		policy: map[string]any{"dead-letter-exchange": "d4.dead"},
-		drift:  onBoth(fixed("d4", "x-dead-letter-exchange", "d4.dead", "platform.dlx", unsafe, leadsElsewhere)),
+		drift: onBoth(
+			fixed("d4", "x-dead-letter-exchange", "d4.dead", "platform.dlx", unsafe, leadsElsewhere),
+			leadsNowhere("d4", ` for key "#"`, standsThere, noPlatform)),
 	},
 }
 

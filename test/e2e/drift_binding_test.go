@@ -7,7 +7,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
-	"github.com/warren-mq/warren/internal/topology"
 )
 
 func bindByHand(queue, key, exchange string) func(*amqp.Channel) error {
@@ -65,22 +64,5 @@ func TestADroppedSourceIsUnbound(t *testing.T) {
 		w.awaitBroker(left)
 		w.awaitReady("rsub/billing")
 		w.staysUntouched(left)
-	})
-}
-
-// A binding of an unknown argument is another binding to RabbitMQ. The one
-// that routes as ours does is not made a second time.
-func TestABindingThatRoutesTheSameIsEnough(t *testing.T) {
-	t.Parallel()
-	forEachBroker(t, func(t *testing.T, w *tenant) {
-		w.declareExchange("theirs", amqp.ExchangeTopic)
-		w.declareQueue("billing", asWarrenDeclares)
-		w.onChannel(bindByHand("billing", "order.*", "theirs"))
-		w.apply(claim("billing", "main", "billing", `, adoptionPolicy: Adopt, sources: [{exchange: theirs, routingKeys: ["order.*"]}]`))
-		w.awaitReady("rsub/billing")
-		w.awaitExactly("rsub/billing", asDeclared)
-		if mark := w.onBroker()[`binding of queue "billing" to exchange "theirs" with key "order.*"`].Owner(); mark != "" {
-			t.Errorf("the binding bears the mark %q, want the one that was there, without %s", mark, topology.OwnerArgument)
-		}
 	})
 }

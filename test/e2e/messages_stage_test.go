@@ -147,8 +147,8 @@ func (s *stage) exists(queue string) (bool, error) {
 
 // manage calls the management API of the tenant's vhost as an administrator
 // does, and decodes the answer into what is not nil.
-func (s *stage) manage(method string, body, into any, collection string, path ...string) error {
-	address := s.vhost.Broker.ManagementURL() + "/api/" + collection + "/" + url.PathEscape(s.vhost.Name)
+func (w *tenant) manage(method string, body, into any, collection string, path ...string) error {
+	address := w.vhost.Broker.ManagementURL() + "/api/" + collection + "/" + url.PathEscape(w.vhost.Name)
 	for _, segment := range path {
 		address += "/" + url.PathEscape(segment)
 	}
@@ -156,12 +156,12 @@ func (s *stage) manage(method string, body, into any, collection string, path ..
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(s.t.Context(), method, address, bytes.NewReader(content))
+	request, err := http.NewRequestWithContext(w.t.Context(), method, address, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.SetBasicAuth(s.vhost.Broker.AdminUser, s.vhost.Broker.AdminPassword)
+	request.SetBasicAuth(w.vhost.Broker.AdminUser, w.vhost.Broker.AdminPassword)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

@@ -16,7 +16,13 @@ import (
 // ownBroker is one that a test may stop, kill or block.
 func ownBroker(t *testing.T, series localenv.Series) *localenv.RabbitMQ {
 	t.Helper()
-	b, err := localenv.StartRabbitMQ(t.Context(), t.TempDir(), series, localenv.RabbitMQOptions{})
+	return ownBrokerIn(t, t.TempDir(), series)
+}
+
+// ownBrokerIn has its data in a directory.
+func ownBrokerIn(t *testing.T, dir string, series localenv.Series) *localenv.RabbitMQ {
+	t.Helper()
+	b, err := localenv.StartRabbitMQ(t.Context(), dir, series, localenv.RabbitMQOptions{})
 	if err != nil {
 		t.Fatalf("RabbitMQ %s: %v", series, err)
 	}
