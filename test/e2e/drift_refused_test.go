@@ -2,11 +2,9 @@ package e2e
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
-	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	amqp "github.com/rabbitmq/amqp091-go"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,14 +38,6 @@ func TestC4WhatTheBrokerRefusesIsFinal(t *testing.T) {
 	})
 }
 
-// limitQueues lets the vhost have so many queues; -1 is any number.
-func (w *tenant) limitQueues(n int) {
-	w.t.Helper()
-	if _, err := w.management().PutVhostLimits(w.vhost.Name, rabbithole.VhostLimitsValues{"max-queues": n}); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // A declare that succeeds proves nothing: RabbitMQ compares neither the mark
 // nor any argument that it does not know, and an import of definitions takes
 // what it then does not apply. What was read back counts. Field case C2.
@@ -73,12 +63,4 @@ func TestC2ADeclareThatSucceedsProvesNothing(t *testing.T) {
 			`tolerable: x-delivery-limit of queue "shipping" is 3, wanted 20; status.drift says what to do`})
 		w.awaitReady("rsub/shipping")
 	})
-}
-
-// importDefinitions is what an administrator does on the management page.
-func (w *tenant) importDefinitions(definitions map[string]any) {
-	w.t.Helper()
-	if err := w.manage(http.MethodPost, definitions, nil, "definitions"); err != nil {
-		w.t.Fatal(err)
-	}
 }

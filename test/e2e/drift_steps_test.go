@@ -3,11 +3,11 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -106,31 +106,40 @@ func (w *tenant) awaitCounted(queue string, messages int) {
 // putPolicy sets a policy as somebody does who does not know Warren.
 func (w *tenant) putPolicy(name, pattern string, priority int, definition map[string]any) {
 	w.t.Helper()
-	policy := rabbithole.Policy{Pattern: pattern, ApplyTo: "queues", Priority: priority, Definition: definition}
-	if _, err := w.management().PutPolicy(w.vhost.Name, name, policy); err != nil {
-		w.t.Fatal(err)
-	}
+	w.mustManage(http.MethodPut, map[string]any{"pattern": pattern, "apply-to": "queues", "priority": priority, "definition": definition}, "policies", name)
 }
 
 func (w *tenant) deletePolicy(name string) {
 	w.t.Helper()
-	if _, err := w.management().DeletePolicy(w.vhost.Name, name); err != nil {
-		w.t.Fatal(err)
-	}
+	w.mustManage(http.MethodDelete, nil, "policies", name)
 }
 
 // putOperatorPolicy sets what limits every policy.
 func (w *tenant) putOperatorPolicy(name, pattern string, definition map[string]any) {
 	w.t.Helper()
-	policy := rabbithole.OperatorPolicy{Pattern: pattern, ApplyTo: "queues", Definition: definition}
-	if _, err := w.management().PutOperatorPolicy(w.vhost.Name, name, policy); err != nil {
-		w.t.Fatal(err)
-	}
+	w.mustManage(http.MethodPut, map[string]any{"pattern": pattern, "apply-to": "queues", "definition": definition}, "operator-policies", name)
 }
 
 func (w *tenant) deleteOperatorPolicy(name string) {
 	w.t.Helper()
-	if _, err := w.management().DeleteOperatorPolicy(w.vhost.Name, name); err != nil {
+	w.mustManage(http.MethodDelete, nil, "operator-policies", name)
+}
+
+// limitQueues lets the vhost have so many queues; -1 is any number.
+func (w *tenant) limitQueues(n int) {
+	w.t.Helper()
+	w.mustManage(http.MethodPut, map[string]any{"value": n}, "vhost-limits", "max-queues")
+}
+
+// importDefinitions is what an administrator does on the management page.
+func (w *tenant) importDefinitions(definitions map[string]any) {
+	w.t.Helper()
+	w.mustManage(http.MethodPost, definitions, "definitions")
+}
+
+func (w *tenant) mustManage(method string, body any, collection string, path ...string) {
+	w.t.Helper()
+	if err := w.manage(method, body, nil, collection, path...); err != nil {
 		w.t.Fatal(err)
 	}
 }

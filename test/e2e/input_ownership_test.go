@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
-	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/test/amqptest"
 )
 
@@ -39,6 +38,7 @@ var asWarrenDeclares = amqp.Table{
 
 // A queue without Warren's mark is somebody's. It is left untouched and
 // unbound, and nothing else is declared, until it goes or its adoption is asked for.
+// Field case C5.
 func TestAQueueOfSomebodyElseIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {
@@ -79,7 +79,8 @@ func TestAnEqualQueueIsAdopted(t *testing.T) {
 }
 
 // A queue that would cost messages as it is stays unbound although its
-// adoption is asked for, and the status says what differs and what to do.
+// adoption is asked for, and the status says what differs and what to do; when
+// it goes, all is declared. Field case C3; drift_adoption_test.go has the others.
 func TestAnUnsafeQueueIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {
@@ -102,17 +103,4 @@ func TestAnUnsafeQueueIsNotAdopted(t *testing.T) {
 		w.onChannel(deleteQueue("billing"))
 		w.awaitReady("rsub/billing")
 	})
-}
-
-// Two subscriptions cannot have one work queue: the mark on the broker decides.
-func TestANameThatIsTaken(t *testing.T) {
-	t.Parallel()
-	w := newTenant(t, localenv.Broker(t, localenv.Series43))
-	w.apply(topicOn("orders", "main") + billing(v1alpha1.AdoptionPolicyRefuse))
-	w.awaitReady("rsub/billing")
-	w.apply(strings.Replace(billing(v1alpha1.AdoptionPolicyAdopt), "metadata: {name: billing}", "metadata: {name: rival}", 1))
-	w.await("rsub/rival", blocked(metav1.ConditionFalse, v1alpha1.ReasonConflict,
-		w.namespace+`/billing claims queue "billing" too and is older: choose another name, or delete that one; nothing was changed`, stalled,
-		expected{v1alpha1.ConditionInSync, metav1.ConditionUnknown, v1alpha1.ReasonConflict, "nothing was compared"})...)
-	w.awaitReady("rsub/billing")
 }

@@ -57,7 +57,7 @@ func TestABrokerThatDoesNotExistYet(t *testing.T) {
 }
 
 // A Topic that does not exist is awaited: everything but the binding is
-// there, and the binding comes with the Topic.
+// there, and the binding comes with the Topic. Field case E5.
 func TestATopicThatDoesNotExistYet(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {

@@ -93,7 +93,7 @@ func TestASourceThatDoesNotFitItsExchange(t *testing.T) {
 }
 
 // An exchange that somebody else owns and has not declared yet is awaited:
-// all else is there, and the queue is bound within two sync periods.
+// all else is there, and the queue is bound within two sync periods. Field case E5.
 func TestARawExchangeThatDoesNotExistYet(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {

@@ -24,6 +24,7 @@ type deletion struct {
 
 // What is deleted by hand comes back within a sync period and 2 s, and an
 // Event names it. Only where a queue was gone does it speak of lost contents.
+// Field case E3.
 func TestWhatIsDeletedByHandComesBack(t *testing.T) {
 	t.Parallel()
 	const source = `binding of queue "billing" to exchange "orders" with key "order.*"`

@@ -47,7 +47,8 @@ spec:
 ---`
 
 // Applying the same manifest again changes nothing: no resource is written,
-// and nothing is done to the broker.
+// and nothing is done to the broker. Field case E1; drift_idle_test.go looks at
+// the moment right after an apply.
 func TestApplyingAgainChangesNothing(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {
