@@ -48,15 +48,35 @@ func TestC6TwoResourcesClaimOneQueue(t *testing.T) {
 	})
 }
 
-// A claim that was lost itself stands in nobody's way. A reading from before
-// the queue was there does not count: nothing is declared beside it.
+// A queue that came after the last reading of the broker is somebody's all the
+// same, be it exactly as Warren would declare it: a spec is compared with a
+// reading that is younger than it. Field case C5.
+func TestC5AQueueThatTheLastReadingDidNotHave(t *testing.T) {
+	t.Parallel()
+	forEachBroker(t, func(t *testing.T, w *tenant) {
+		w.apply(w.brokerManifest("slow", "10m"))
+		w.awaitReady("broker/slow")
+		w.declareQueue("billing", asWarrenDeclares)
+		before := w.onBroker()
+		w.apply(claim("billing", "slow", "billing", ""))
+		w.awaitExactly("rsub/billing", expected{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNotOwned, notOwned(w, `queue "billing"`)})
+		w.staysUntouched(before)
+	})
+}
+
+// notOwned is what is said of something that bears no mark.
+func notOwned(w *tenant, object string) string {
+	return fmt.Sprintf(`on the broker there is already %s, which Warren did not declare: choose another name, or take it over with adoptionPolicy: Adopt, where Broker.spec.adoption lets namespace %q; nothing was changed`, object, w.namespace)
+}
+
+// A claim that was lost itself stands in nobody's way.
 func TestALostClaimBlocksNoLiveOne(t *testing.T) {
 	t.Parallel()
 	forEachBroker(t, func(t *testing.T, w *tenant) {
 		w.declareQueue("theirs", amqp.Table{"x-queue-type": "quorum"})
 		w.apply(claim("lost", "main", "theirs", ", parkingQueue: {name: wanted}"))
 		w.awaitExactly("rsub/lost", expected{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNotOwned,
-			fmt.Sprintf(`on the broker there is already queue "theirs", which Warren did not declare: choose another name, or take it over with adoptionPolicy: Adopt, where Broker.spec.adoption lets namespace %q; nothing was changed`, w.namespace)})
+			notOwned(w, `queue "theirs"`)})
 		w.apply(claim("live", "main", "wanted", ""))
 		w.awaitReady("rsub/live")
 	})
