@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -90,12 +91,14 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 			return err
 		}
 	}
+	requests := newRequestMetrics(metrics.Registry)
 	if err := controllers.Setup(ctx, mgr, controllers.Options{
 		ClusterID:       f.clusterID,
 		WatchNamespaces: len(f.watchNamespaces) == 0,
 		NewSession: func(c broker.Config) controllers.Session {
-			return broker.NewSession(c, broker.Options{})
+			return broker.NewSession(c, broker.Options{OnRequest: requests.observe})
 		},
+		Metrics: metrics.Registry,
 	}); err != nil {
 		return err
 	}

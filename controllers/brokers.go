@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -43,6 +44,8 @@ type Brokers struct {
 	views map[types.NamespacedName]View
 	// kickedAt is when a reading was last asked for.
 	kickedAt map[types.NamespacedName]time.Time
+	// readAt is when the last good reading was begun.
+	readAt map[types.NamespacedName]time.Time
 
 	// changed tells the reconcilers of topics and subscriptions that there is a new view.
 	changed []chan keyEvent
@@ -55,6 +58,7 @@ func NewBrokers() *Brokers {
 	return &Brokers{
 		views:    map[types.NamespacedName]View{},
 		kickedAt: map[types.NamespacedName]time.Time{},
+		readAt:   map[types.NamespacedName]time.Time{},
 		kicked:   make(chan keyEvent, 1024),
 	}
 }
@@ -65,6 +69,13 @@ func (b *Brokers) Get(key types.NamespacedName) (View, bool) {
 	defer b.mu.RUnlock()
 	v, ok := b.views[key]
 	return v, ok
+}
+
+// all gives every view, and when each Broker was last read well.
+func (b *Brokers) all() (views map[types.NamespacedName]View, readAt map[types.NamespacedName]time.Time) {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return maps.Clone(b.views), maps.Clone(b.readAt)
 }
 
 // Kick asks for a new reading soon: something was written to the broker, or it refused.
@@ -93,6 +104,9 @@ func (b *Brokers) subscribe() <-chan keyEvent {
 func (b *Brokers) publish(key types.NamespacedName, v View) {
 	b.mu.Lock()
 	b.views[key] = v
+	if v.Observation != nil {
+		b.readAt[key] = v.Observation.Snapshot.TakenAt
+	}
 	b.mu.Unlock()
 	b.notify(key)
 }
@@ -101,6 +115,7 @@ func (b *Brokers) forget(key types.NamespacedName) {
 	b.mu.Lock()
 	delete(b.views, key)
 	delete(b.kickedAt, key)
+	delete(b.readAt, key)
 	b.mu.Unlock()
 	b.notify(key)
 }

@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 
+	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +22,8 @@ type Options struct {
 	WatchNamespaces bool
 	// NewSession connects to a broker.
 	NewSession func(broker.Config) Session
+	// Metrics, if set, gets what there is to tell of brokers and subscriptions.
+	Metrics prometheus.Registerer
 }
 
 // Setup adds every reconciler to a manager.
@@ -29,6 +32,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) error {
 		return err
 	}
 	brokers := NewBrokers()
+	if opts.Metrics != nil {
+		if err := opts.Metrics.Register(&collector{client: mgr.GetClient(), brokers: brokers}); err != nil {
+			return err
+		}
+	}
 	recorder := mgr.GetEventRecorder(eventSource)
 	namespaces := mgr.GetAPIReader()
 	if opts.WatchNamespaces {

@@ -168,14 +168,20 @@ func earlierParking(a *assessment) []topology.SeenQueue {
 	})
 }
 
-// messagesIn adds up. One unknown count makes the sum unknown.
+// messagesIn adds up.
 func messagesIn(queues []topology.SeenQueue) *int64 {
+	return sumOf(queues, func(q topology.SeenQueue) *int64 { return q.Messages })
+}
+
+// sumOf adds up a count. One that is unknown makes the sum unknown.
+func sumOf(queues []topology.SeenQueue, count func(topology.SeenQueue) *int64) *int64 {
 	var sum int64
 	for _, q := range queues {
-		if q.Messages == nil {
+		n := count(q)
+		if n == nil {
 			return nil
 		}
-		sum += *q.Messages
+		sum += *n
 	}
 	return &sum
 }

@@ -79,7 +79,7 @@ func definitionOf(q queueRecord) topology.SeenQueue {
 func fillStatistics(seen *topology.SeenQueue, q queueRecord, version topology.Version) {
 	seen.Messages, seen.Ready, seen.Unacknowledged, seen.Consumers = q.Messages, q.Ready, q.Unacknowledged, q.Consumers
 	seen.DeadLettering, seen.Delayed = q.DeadLettering, q.Delayed
-	seen.Redeliveries, seen.Acknowledgements = q.Deliveries.Redelivered, q.Deliveries.Acknowledged
+	seen.Deliveries, seen.Redeliveries, seen.Acknowledgements = q.Deliveries.Delivered, q.Deliveries.Redelivered, q.Deliveries.Acknowledged
 	if q.Messages == nil {
 		return
 	}

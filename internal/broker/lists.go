@@ -35,7 +35,7 @@ type nodeRecord struct {
 const (
 	nodeColumns       = "name,running,mem_alarm,disk_free_alarm"
 	queueColumns      = "name,type,durable,auto_delete,exclusive,arguments,state,members,online,policy,operator_policy,effective_policy_definition,delivery_limit"
-	statisticsColumns = "name,messages,messages_ready,messages_unacknowledged,messages_dlx,messages_delayed,consumers,message_stats.redeliver,message_stats.ack,delivery_limit"
+	statisticsColumns = "name,messages,messages_ready,messages_unacknowledged,messages_dlx,messages_delayed,consumers,message_stats.deliver_get,message_stats.redeliver,message_stats.ack,delivery_limit"
 )
 
 // readLists makes six requests at once, and a seventh if need be:

@@ -59,6 +59,7 @@ func (d *deliveryLimit) UnmarshalJSON(data []byte) error {
 
 // deliveryStats are absent before the first delivery, and then a list at times.
 type deliveryStats struct {
+	Delivered    *int64 `json:"deliver_get"`
 	Redelivered  *int64 `json:"redeliver"`
 	Acknowledged *int64 `json:"ack"`
 }

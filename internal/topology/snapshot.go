@@ -121,7 +121,9 @@ type SeenQueue struct {
 	Delayed   *int64
 	Consumers *int64
 
-	// Redeliveries and Acknowledgements since the broker's statistics began.
+	// Deliveries, Redeliveries among them, and Acknowledgements since the
+	// broker's statistics began. Nil before the first one.
+	Deliveries       *int64
 	Redeliveries     *int64
 	Acknowledgements *int64
 	// Trouble is what has lasted over more than one reading.
