@@ -27,6 +27,7 @@ func described(name, help string, labels ...string) *prometheus.Desc {
 // What the metrics are called. README and the alerts in config/prometheus go by these names.
 var (
 	brokerUp    = described("broker_up", "1 if the last reading of the broker succeeded, else 0.", "namespace", "broker")
+	syncPeriodSeconds = described("broker_sync_period_seconds", "How often the broker is to be read back (Broker.spec.syncPeriod).", "namespace", "broker")
 	snapshotAge = described("snapshot_age_seconds", "Seconds since the broker was last read.", "namespace", "broker")
 
 	queueMessages = described("queue_messages", "Messages of a subscription's queues, as of the last reading: in the work queue, in its wait queues together, in the parking queue. A count that is not known is absent.",
@@ -43,7 +44,7 @@ var (
 // Describe lists the metrics.
 func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		brokerUp, snapshotAge, queueMessages, queueConsumers, queueDeliveries, queueRedeliveries, queueAcknowledgements,
+		brokerUp, syncPeriodSeconds, snapshotAge, queueMessages, queueConsumers, queueDeliveries, queueRedeliveries, queueAcknowledgements,
 		subscriptionCondition, driftEntries,
 	} {
 		ch <- d
@@ -80,6 +81,7 @@ func collectBroker(ch chan<- prometheus.Metric, key types.NamespacedName, view V
 		up = 0
 	}
 	ch <- prometheus.MustNewConstMetric(brokerUp, prometheus.GaugeValue, up, key.Namespace, key.Name)
+	ch <- prometheus.MustNewConstMetric(syncPeriodSeconds, prometheus.GaugeValue, view.SyncPeriod.Seconds(), key.Namespace, key.Name)
 	if !readAt.IsZero() {
 		ch <- prometheus.MustNewConstMetric(snapshotAge, prometheus.GaugeValue, time.Since(readAt).Seconds(), key.Namespace, key.Name)
 	}
