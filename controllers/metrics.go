@@ -26,9 +26,9 @@ func described(name, help string, labels ...string) *prometheus.Desc {
 
 // What the metrics are called. README and the alerts in config/prometheus go by these names.
 var (
-	brokerUp    = described("broker_up", "1 if the last reading of the broker succeeded, else 0.", "namespace", "broker")
+	brokerUp          = described("broker_up", "1 if the last reading of the broker succeeded, else 0.", "namespace", "broker")
 	syncPeriodSeconds = described("broker_sync_period_seconds", "How often the broker is to be read back (Broker.spec.syncPeriod).", "namespace", "broker")
-	snapshotAge = described("snapshot_age_seconds", "Seconds since the broker was last read.", "namespace", "broker")
+	snapshotAge       = described("snapshot_age_seconds", "Seconds since the broker was last read.", "namespace", "broker")
 
 	queueMessages = described("queue_messages", "Messages of a subscription's queues, as of the last reading: in the work queue, in its wait queues together, in the parking queue. A count that is not known is absent.",
 		"namespace", "subscription", "role", "state")

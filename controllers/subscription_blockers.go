@@ -97,6 +97,9 @@ func unsafeToAdopt(a *assessment) *Problem {
 }
 
 func describe(d drift.Difference) string {
+	if d.Cause == drift.CauseBinding {
+		return "unexpected " + d.Observed
+	}
 	return fmt.Sprintf("%s of %s is %s, wanted %s", d.Field, d.Object, d.Observed, d.Desired)
 }
 

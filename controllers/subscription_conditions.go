@@ -43,14 +43,19 @@ func setInSync(set *conditionSet, a *assessment) {
 	case len(a.result.Differences) == 0:
 		set.set(v1alpha1.ConditionInSync, metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, "the broker has what the spec says")
 	default:
-		set.set(v1alpha1.ConditionInSync, metav1.ConditionFalse, string(a.result.Differences[0].Cause), differencesSentence(a.result.Differences))
+		set.set(v1alpha1.ConditionInSync, metav1.ConditionFalse, string(a.result.Differences[0].Cause), differencesSentence(a.result))
 	}
 }
 
 // differencesSentence names the unsafe differences, or where there are none the tolerable ones.
-func differencesSentence(differences []drift.Difference) string {
+// Which policies are behind it comes first: the list may be long, and is cut.
+func differencesSentence(r *drift.Result) string {
 	var unsafe, tolerable []string
-	for _, d := range differences {
+	by := ""
+	if len(r.Overriding) > 0 {
+		by = "overridden by " + list(r.Overriding) + "; "
+	}
+	for _, d := range r.Differences {
 		if d.Unsafe() {
 			unsafe = append(unsafe, describe(d))
 		} else {
@@ -60,11 +65,11 @@ func differencesSentence(differences []drift.Difference) string {
 	const where = "; status.drift says what to do"
 	switch {
 	case len(unsafe) == 0:
-		return "tolerable: " + list(tolerable) + where
+		return by + "tolerable: " + list(tolerable) + where
 	case len(tolerable) == 0:
-		return "unsafe: " + list(unsafe) + where
+		return by + "unsafe: " + list(unsafe) + where
 	}
-	return "unsafe: " + list(unsafe) + "; and " + fmt.Sprint(len(tolerable)) + " tolerable" + where
+	return by + "unsafe: " + list(unsafe) + "; and " + fmt.Sprint(len(tolerable)) + " tolerable" + where
 }
 
 // known tells whether a condition that rests on counters can be judged, and

@@ -31,6 +31,8 @@ type Result struct {
 	Trespass []Trespass
 	// Differences that no declare can mend, the worst first.
 	Differences []Difference
+	// Overriding policies decide in place of what the topology has.
+	Overriding []string
 	// Unproved routes, each as a sentence.
 	Unproved []string
 	// Marks that count as this resource's.

@@ -71,6 +71,7 @@ func covers(p topology.Policy, queue string) bool {
 
 // ties: of two policies of the same priority either may win.
 func (c *comparison) ties(ours, other topology.Policy) {
+	c.overridden([]string{describePolicy("policy", &other)})
 	c.result.Differences = append(c.result.Differences, Difference{
 		Cause: CausePolicy,
 		DriftEntry: v1alpha1.DriftEntry{

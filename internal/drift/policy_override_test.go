@@ -23,6 +23,7 @@ func TestPolicyOverrides(t *testing.T) {
 	type policies = []topology.Policy
 	const (
 		leaveOut     = `or have its pattern leave queue %q out.`
+		orShield     = `or have its pattern leave queue %q out; or set Broker.spec.shieldPolicy, which keeps such policies off wait and parking queues.`
 		winsOverOurs = `RabbitMQ applies one policy to a queue, and policy "stray" (priority 200) wins over policy "warren.shop.billing" (priority 100): give it a lower priority, or have its pattern leave queue "W" out.`
 	)
 	cases := []struct {
@@ -30,29 +31,34 @@ func TestPolicyOverrides(t *testing.T) {
 		spec               string
 		policies, operator policies
 		want               []v1alpha1.DriftEntry
+		// overriding policies, told once for all entries.
+		overriding []string
 	}{
 		{reason: "a time-to-live for all empties the parking queue", spec: immediate,
-			policies: policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Priority: 1, Definition: arguments{"message-ttl": int64(60000)}}},
+			overriding: []string{`policy "stray" (priority 1)`},
+			policies:   policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Priority: 1, Definition: arguments{"message-ttl": int64(60000)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-message-ttl", Desired: "none", Observed: "60000", Impact: unsafe,
-				Remedy: keptExpires + ` Take message-ttl out of policy "stray" (priority 1), ` + fmt.Sprintf(leaveOut, "W.parking")}}},
+				Remedy: keptExpires + ` Take message-ttl out of policy "stray" (priority 1), ` + fmt.Sprintf(orShield, "W.parking")}}},
 		{reason: "an operator's too", spec: immediate,
-			operator: policies{{Name: "limits", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"message-ttl": int64(60000)}}},
+			overriding: []string{`operator policy "limits" (priority 0)`},
+			operator:   policies{{Name: "limits", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"message-ttl": int64(60000)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-message-ttl", Desired: "none", Observed: "60000", Impact: unsafe,
 				Remedy: keptExpires + ` Take message-ttl out of operator policy "limits" (priority 0), ` + fmt.Sprintf(leaveOut, "W.parking")}}},
 		{reason: "both at once", spec: immediate,
-			policies: policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"expires": int64(60000)}}},
-			operator: policies{{Name: "limits", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"expires": int64(1000)}}},
+			overriding: []string{`policy "stray" (priority 0)`, `operator policy "limits" (priority 0)`},
+			policies:   policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"expires": int64(60000)}}},
+			operator:   policies{{Name: "limits", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"expires": int64(1000)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-expires", Desired: "none", Observed: "1000", Impact: unsafe,
 				Remedy: expires + ` Take expires out of policy "stray" (priority 0) and of operator policy "limits" (priority 0), ` + fmt.Sprintf(leaveOut, "W.parking")}}},
 		{reason: "only the one that sets it is named", spec: immediate,
 			policies: policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"max-length": int64(10)}}},
 			operator: policies{{Name: "harmless", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"target-group-size": int64(3)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-max-length", Desired: "none", Observed: "10", Impact: unsafe,
-				Remedy: standsStill + ` Take max-length out of policy "stray" (priority 0), ` + fmt.Sprintf(leaveOut, "W.parking")}}},
+				Remedy: standsStill + ` Take max-length out of policy "stray" (priority 0), ` + fmt.Sprintf(orShield, "W.parking")}}},
 		{reason: "a limit wins over the -1 of a parking queue", spec: immediate,
 			policies: policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"delivery-limit": int64(5)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-delivery-limit", Desired: "-1", Observed: "5", Impact: unsafe,
-				Remedy: `a message leaves this queue after more than 5 looks at it. Take delivery-limit out of policy "stray" (priority 0), ` + fmt.Sprintf(leaveOut, "W.parking")}}},
+				Remedy: `a message leaves this queue after more than 5 looks at it. Take delivery-limit out of policy "stray" (priority 0), ` + fmt.Sprintf(orShield, "W.parking")}}},
 		{reason: "the lower limit is in force", spec: immediate,
 			policies: policies{{Name: "stray", Pattern: "^W$", ApplyTo: "queues", Definition: arguments{"delivery-limit": int64(5)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W"`, Field: "x-delivery-limit", Desired: "20", Observed: "5", Impact: tolerable,
@@ -62,7 +68,7 @@ func TestPolicyOverrides(t *testing.T) {
 		{reason: "a wait is cut short", spec: threeDelays,
 			policies: policies{{Name: "stray", Pattern: "30s$", ApplyTo: "queues", Definition: arguments{"message-ttl": int64(1000)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.wait.2.30s"`, Field: "x-message-ttl", Desired: "30000", Observed: "1000", Impact: tolerable,
-				Remedy: `messages wait for another time than the spec says. Take message-ttl out of policy "stray" (priority 0), ` + fmt.Sprintf(leaveOut, "W.wait.2.30s")}}},
+				Remedy: `messages wait for another time than the spec says. Take message-ttl out of policy "stray" (priority 0), ` + fmt.Sprintf(orShield, "W.wait.2.30s")}}},
 		{reason: "a longer time-to-live does nothing to a wait", spec: threeDelays,
 			policies: policies{{Name: "stray", Pattern: "30s$", ApplyTo: "queues", Definition: arguments{"message-ttl": int64(99000)}}}},
 		{reason: "the argument beats the policy where it is not a limit", spec: immediate,
@@ -73,7 +79,8 @@ func TestPolicyOverrides(t *testing.T) {
 				Remedy: keyLost + ` Take dead-letter-routing-key out of policy "stray" (priority 0), ` + fmt.Sprintf(leaveOut, "W")}}},
 
 		{reason: "a policy of a higher priority silently replaces ours", spec: `{workQueue: {name: W}, retry: {immediate: {}}, settings: Policy}`,
-			policies: policies{{Name: "stray", Pattern: "^W$", ApplyTo: "queues", Priority: 200, Definition: arguments{"max-length": int64(10)}}},
+			overriding: []string{`policy "stray" (priority 200)`},
+			policies:   policies{{Name: "stray", Pattern: "^W$", ApplyTo: "queues", Priority: 200, Definition: arguments{"max-length": int64(10)}}},
 			want: []v1alpha1.DriftEntry{
 				{Object: `queue "W"`, Field: "x-dead-letter-exchange", Desired: "W.dead", Observed: "none", Impact: unsafe,
 					Remedy: "messages that are rejected, expire or exceed the delivery limit (20 in force) are dropped. " + winsOverOurs},
@@ -90,7 +97,8 @@ func TestPolicyOverrides(t *testing.T) {
 			want: []v1alpha1.DriftEntry{{Object: `queue "W"`, Field: "x-delivery-limit", Desired: "20", Observed: "5", Impact: tolerable,
 				Remedy: `a message parks after 5 crashes, requeues and returns. Take delivery-limit out of operator policy "limits" (priority 0), ` + fmt.Sprintf(leaveOut, "W")}}},
 		{reason: "a policy of the same priority may win at any time", spec: inPolicy,
-			policies: policies{{Name: "aaa", Pattern: "^W$", ApplyTo: "queues", Priority: 100, Definition: arguments{}}},
+			overriding: []string{`policy "aaa" (priority 100)`},
+			policies:   policies{{Name: "aaa", Pattern: "^W$", ApplyTo: "queues", Priority: 100, Definition: arguments{}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W"`, Field: "policy", Desired: `policy "warren.shop.billing" alone has priority 100`, Observed: `policy "aaa" has priority 100 too`, Impact: unsafe,
 				Remedy: `RabbitMQ applies one policy to a queue, and of two with the same priority either may win: give policy "aaa" a lower priority, or have its pattern leave the queue out`}}},
 		{reason: "of the same priority, for other queues or exchanges", spec: inPolicy,
@@ -108,6 +116,9 @@ func TestPolicyOverrides(t *testing.T) {
 			got := drift.Compare(want, r.snapshot(), nothingOwned)
 			if diff := cmp.Diff(causedByPolicy(tc.want), got.Differences); diff != "" {
 				t.Errorf("differences (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.overriding, got.Overriding); tc.overriding != nil && diff != "" {
+				t.Errorf("overriding policies (-want +got):\n%s", diff)
 			}
 			assertPlan(t, got.Plan, "")
 		})

@@ -2,6 +2,7 @@ package drift
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/warren-mq/warren/internal/topology"
@@ -37,26 +38,55 @@ func specHas(role topology.Role, argument string) bool {
 // policy beside it. Where ours should be the one, it is of no use to change a
 // key of another that wins over it.
 func (c *comparison) policyRemedy(q topology.Queue, seen topology.SeenQueue, s setting, desired any) string {
-	ours, policy := c.ownPolicy(q), named(c.seen.Policies, seen.Policy)
-	if ours != nil && policy != nil && policy.Name != ours.Name {
+	ours := c.ownPolicy(q)
+	culprits := c.culprits(q, seen, s)
+	c.overridden(culprits)
+	switch {
+	case c.winsOverOurs(q, seen):
 		return fmt.Sprintf("RabbitMQ applies one policy to a queue, and %s wins over %s: give it a lower priority, or have its pattern leave queue %q out.",
-			describePolicy("policy", policy), describePolicy("policy", ours), seen.Name)
+			culprits[0], describePolicy("policy", ours), seen.Name)
+	case len(culprits) == 0:
+		return fmt.Sprintf("Find the policy that sets %s for queue %q, and have its pattern leave the queue out.", s.policyKey, seen.Name)
+	case desired != nil && seen.Arguments[s.argument] == nil && !s.lowest && ours == nil:
+		// An adopted queue. Without the policy it would have nothing.
+		return fmt.Sprintf("The queue has no %s of its own, so %s decides: set %s to %v there.", s.argument, strings.Join(culprits, " and "), s.policyKey, desired)
+	}
+	way := fmt.Sprintf("Take %s out of %s, or have its pattern leave queue %q out", s.policyKey, strings.Join(culprits, " and of "), seen.Name)
+	if q.Role != topology.RoleWork && c.operatorPolicyThatSets(seen, s) == nil {
+		way += "; or set Broker.spec.shieldPolicy, which keeps such policies off wait and parking queues"
+	}
+	return way + "."
+}
+
+// culprits are the policies that decide a setting of a queue in place of ours,
+// or of its argument.
+func (c *comparison) culprits(q topology.Queue, seen topology.SeenQueue, s setting) []string {
+	policy := named(c.seen.Policies, seen.Policy)
+	if c.winsOverOurs(q, seen) {
+		return []string{describePolicy("policy", policy)}
 	}
 	var culprits []string
-	if ours == nil && policy != nil && sets(policy, s) {
+	if c.ownPolicy(q) == nil && policy != nil && sets(policy, s) {
 		culprits = append(culprits, describePolicy("policy", policy))
 	}
 	if operator := c.operatorPolicyThatSets(seen, s); operator != nil {
 		culprits = append(culprits, describePolicy("operator policy", operator))
 	}
-	if len(culprits) == 0 {
-		return fmt.Sprintf("Find the policy that sets %s for queue %q, and have its pattern leave the queue out.", s.policyKey, seen.Name)
+	return culprits
+}
+
+// winsOverOurs tells whether another policy is in force where ours should be.
+func (c *comparison) winsOverOurs(q topology.Queue, seen topology.SeenQueue) bool {
+	ours, policy := c.ownPolicy(q), named(c.seen.Policies, seen.Policy)
+	return ours != nil && policy != nil && policy.Name != ours.Name
+}
+
+func (c *comparison) overridden(by []string) {
+	for _, policy := range by {
+		if !slices.Contains(c.result.Overriding, policy) {
+			c.result.Overriding = append(c.result.Overriding, policy)
+		}
 	}
-	if desired != nil && seen.Arguments[s.argument] == nil && !s.lowest && ours == nil {
-		// An adopted queue. Without the policy it would have nothing.
-		return fmt.Sprintf("The queue has no %s of its own, so %s decides: set %s to %v there.", s.argument, strings.Join(culprits, " and "), s.policyKey, desired)
-	}
-	return fmt.Sprintf("Take %s out of %s, or have its pattern leave queue %q out.", s.policyKey, strings.Join(culprits, " and of "), seen.Name)
 }
 
 // operatorPolicyThatSets gives the operator policy of a queue, if it has this setting.

@@ -37,6 +37,14 @@ func (a unsafeAdoption) name() string {
 	return strings.ToLower(a.fieldCase)
 }
 
+// by names the policy, where it is at fault.
+func (a unsafeAdoption) by() string {
+	if a.because != override {
+		return ""
+	}
+	return fmt.Sprintf("overridden by policy %q (priority 7); ", "on-"+a.name())
+}
+
 // A queue of somebody else that would cost messages as it is stays untouched
 // and unbound although its adoption is asked for. What differs is told in
 // full, with values, what it means, and what to do. Field cases A1, A5, A6,
@@ -99,7 +107,7 @@ func (a unsafeAdoption) check(w *tenant) {
 		expected{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonUnsafeToAdopt, message},
 		expected{v1alpha1.ConditionEstablished, metav1.ConditionFalse, v1alpha1.ReasonUnsafeToAdopt, message},
 		expected{v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonUnsafeToAdopt, message},
-		expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, a.because, "unsafe: " + differs + more + "; status.drift says what to do"})
+		expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, a.because, a.by() + "unsafe: " + differs + more + "; status.drift says what to do"})
 	w.awaitEvent(resource, v1alpha1.ReasonUnsafeToAdopt, message)
 }
 

@@ -25,7 +25,7 @@ func TestABindingOfSomebodyElseIsToldAndStays(t *testing.T) {
 		before := w.onBroker()
 
 		const binding = `binding of queue "billing" to exchange "theirs" with key "audit.#"`
-		const message = `tolerable: binding of queue "billing" is ` + binding + `, wanted none; status.drift says what to do`
+		const message = `tolerable: unexpected ` + binding + `; status.drift says what to do`
 		w.awaitExactly("rsub/billing",
 			expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, v1alpha1.ReasonUnexpectedBinding, message},
 			expected{v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReliable, "established, in force, nothing unsafe"})

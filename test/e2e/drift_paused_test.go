@@ -24,7 +24,7 @@ func TestPausedReadsAndWritesNothing(t *testing.T) {
 		s.awaitExactly("rsub/billing",
 			expected{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonPaused, message},
 			expected{v1alpha1.ConditionEstablished, metav1.ConditionFalse, v1alpha1.ReasonPaused, message},
-			expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, override, `tolerable: x-message-ttl of queue "billing" is 604800000, wanted none; status.drift says what to do`},
+			expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, override, `overridden by policy "team" (priority 7); tolerable: x-message-ttl of queue "billing" is 604800000, wanted none; status.drift says what to do`},
 			expected{v1alpha1.ConditionStalled, metav1.ConditionFalse, v1alpha1.ReasonHelpsItself, helpsItselfMessage})
 		s.staysUntouched(before)
 		if notes := s.eventNotes("rsub/billing", "Recreated"); len(notes) > 0 {

@@ -48,7 +48,7 @@ func TestD1AStrayPolicyOfAHigherPriority(t *testing.T) {
 			expected{v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonNoRoute, unproved},
 			expected{v1alpha1.ConditionEstablished, metav1.ConditionFalse, v1alpha1.ReasonNoRoute, unproved},
 			expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, override,
-				`unsafe: x-dead-letter-exchange of queue "billing" is team.dlx, wanted billing.dead, x-dead-letter-strategy of queue "billing" is none, wanted at-least-once, x-overflow of queue "billing" is none, wanted reject-publish; and 1 tolerable; status.drift says what to do`},
+				`overridden by policy "team" (priority 200); unsafe: x-dead-letter-exchange of queue "billing" is team.dlx, wanted billing.dead, x-dead-letter-strategy of queue "billing" is none, wanted at-least-once, x-overflow of queue "billing" is none, wanted reject-publish; and 1 tolerable; status.drift says what to do`},
 			expected{v1alpha1.ConditionStalled, metav1.ConditionTrue, override, stalledBy})
 		w.awaitEvent("rsub/billing", override, stalledBy)
 		w.staysUntouched(before)
@@ -75,7 +75,7 @@ func TestA6APolicyBreaksAtLeastOnce(t *testing.T) {
 		before := w.onBroker()
 
 		const differs = `x-overflow of queue "billing" is drop-head, wanted reject-publish`
-		unsafeDrift := "unsafe: " + differs + "; status.drift says what to do"
+		unsafeDrift := `overridden by policy "team" (priority 101); unsafe: ` + differs + "; status.drift says what to do"
 		w.awaitExactly("rsub/billing",
 			expected{v1alpha1.ConditionEstablished, metav1.ConditionTrue, v1alpha1.ReasonAllRoutesProved, "8 objects are there and 6 routes were proved over the bindings read back"},
 			expected{v1alpha1.ConditionReady, metav1.ConditionFalse, override, unsafeDrift},
@@ -115,7 +115,7 @@ func TestD2TheDeliveryLimitThatIsInForce(t *testing.T) {
 		if w.on43() {
 			consequence = "a message parks after 2 crashes, requeues and returns."
 		}
-		const differs = `tolerable: x-delivery-limit of queue "billing" is 2, wanted 7; status.drift says what to do`
+		const differs = `overridden by operator policy "cap" (priority 0); tolerable: x-delivery-limit of queue "billing" is 2, wanted 7; status.drift says what to do`
 		w.awaitExactly("rsub/billing",
 			expected{v1alpha1.ConditionInSync, metav1.ConditionFalse, override, differs},
 			expected{v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReliable, "established, in force, nothing unsafe"},

@@ -77,7 +77,9 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-func TestRulesAreWellFormed(t *testing.T) { promtool(t, "check", "rules", "--lint-fatal", "rules.yaml") }
+func TestRulesAreWellFormed(t *testing.T) {
+	promtool(t, "check", "rules", "--lint-fatal", "rules.yaml")
+}
 
 // Each alert fires on what it is for, after its time, and not on what is right.
 func TestAlertsFire(t *testing.T) { promtool(t, "test", "rules", "samples.yaml") }
