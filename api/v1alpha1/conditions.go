@@ -26,6 +26,14 @@ const (
 	ConditionDeadLetteringBlocked = "DeadLetteringBlocked"
 	// ConditionSpinning (ReliableSubscription): the broker redelivers and nothing is acknowledged.
 	ConditionSpinning = "Spinning"
+	// ConditionProgressing (Redrive): messages are moved; its reason says what it does or waits for.
+	ConditionProgressing = "Progressing"
+	// ConditionComplete (Redrive): it has done what it was to do.
+	ConditionComplete = "Complete"
+	// ConditionFailed (Redrive): it has ended before, and does not go on.
+	ConditionFailed = "Failed"
+	// ConditionSuspended (Redrive): spec.suspend pauses it.
+	ConditionSuspended = "Suspended"
 	// ConditionStalled (ReliableSubscription): only a change of the spec or of the broker's objects can help.
 	ConditionStalled = "Stalled"
 )
@@ -108,4 +116,25 @@ const (
 	ReasonIdle                = "Idle"
 	ReasonCountersUnknown     = "CountersUnknown"
 	ReasonHelpsItself         = "NotStalled"
+)
+
+// Reasons of a Redrive's conditions, besides those of what it waits for.
+const (
+	ReasonMoving                     = "Moving"
+	ReasonDiscarding                 = "Discarding"
+	ReasonCounting                   = "Counting"
+	ReasonStopping                   = "Stopping"
+	ReasonInterrupted                = "Interrupted"
+	ReasonSuspended                  = "Suspended"
+	ReasonResumed                    = "Resumed"
+	ReasonResourceAlarm              = "ResourceAlarm"
+	ReasonWaitingForRedrive          = "WaitingForRedrive"
+	ReasonSubscriptionNotFound       = "SubscriptionNotFound"
+	ReasonSubscriptionNotEstablished = "SubscriptionNotEstablished"
+	ReasonCompleted                  = "Completed"
+	ReasonDeadlineExceeded           = "DeadlineExceeded"
+	ReasonRefusedByQueue             = "RefusedByQueue"
+	ReasonNotConfirmed               = "NotConfirmed"
+	ReasonQueueNotFound              = "QueueNotFound"
+	ReasonTooManyHeld                = "TooManyHeld"
 )

@@ -15,6 +15,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&Broker{}, &BrokerList{},
 		&Topic{}, &TopicList{},
 		&ReliableSubscription{}, &ReliableSubscriptionList{},
+		&Redrive{}, &RedriveList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

@@ -26,7 +26,7 @@ func (s *Session) dialOnce() (*link, error) {
 	connecting := task{op: opConnect}
 	var l *link
 	err := s.options.measured(connecting, func() (err error) {
-		l, err = s.dial(s.life)
+		l, err = s.dial(s.life, dialOptions{name: "warren topology"})
 		return err
 	})
 	if err != nil {
@@ -45,7 +45,15 @@ func (s *Session) closedError() error {
 	return task{op: opConnect}.wrap(&Error{Class: Unreachable, Target: s.peer.address, Problem: "the session is closed", Err: errSessionClosed})
 }
 
-func (s *Session) dial(ctx context.Context) (*link, error) {
+// dialOptions say how a connection differs from others.
+type dialOptions struct {
+	// name under which the broker shows it.
+	name string
+	// wide: it reads frames that are larger than was agreed on.
+	wide bool
+}
+
+func (s *Session) dial(ctx context.Context, options dialOptions) (*link, error) {
 	connecting := task{op: opConnect}
 	conn, err := s.open(ctx)
 	if err != nil {
@@ -55,7 +63,11 @@ func (s *Session) dial(ctx context.Context) (*link, error) {
 	defer stop()
 	// The library clears the deadline when the handshake is done.
 	_ = conn.SetDeadline(time.Now().Add(s.options.RequestTimeout))
-	connection, err := amqp.Open(conn, s.amqpConfig())
+	var stream io.ReadWriteCloser = conn
+	if options.wide {
+		stream = newWide(conn)
+	}
+	connection, err := amqp.Open(stream, s.amqpConfig(options))
 	if err != nil {
 		conn.cut(err)
 		return nil, connecting.wrap(s.handshakeError(ctx, conn, err))
@@ -113,14 +125,18 @@ func (s *Session) open(ctx context.Context) (*socket, error) {
 	return &socket{Conn: secured, raw: raw}, nil
 }
 
-func (s *Session) amqpConfig() amqp.Config {
-	return amqp.Config{
+func (s *Session) amqpConfig(options dialOptions) amqp.Config {
+	config := amqp.Config{
 		// Credentials go here, never into a URL: any character is legal in them.
 		SASL:       []amqp.Authentication{&amqp.PlainAuth{Username: s.peer.config.Username, Password: s.peer.config.Password}},
 		Vhost:      s.peer.config.Vhost,
 		ChannelMax: maxChannels,
 		Heartbeat:  heartbeat,
 		Locale:     "en_US",
-		Properties: amqp.Table{"product": "Warren", "connection_name": "warren topology"},
+		Properties: amqp.Table{"product": "Warren", "connection_name": options.name},
 	}
+	if options.wide {
+		config.FrameSize = wideFrame
+	}
+	return config
 }

@@ -32,6 +32,12 @@ const (
 	Precondition Class = "Precondition"
 	// Refused: RabbitMQ says no for another reason, which Reason quotes.
 	Refused Class = "Refused"
+	// Unroutable: no queue is bound for a message, which came back.
+	Unroutable Class = "Unroutable"
+	// Nacked: a queue does not take a message.
+	Nacked Class = "Nacked"
+	// Unconfirmed: whether a message was taken was not told in time.
+	Unconfirmed Class = "Unconfirmed"
 	// Internal: not to be blamed on the broker.
 	Internal Class = "Internal"
 )
@@ -112,4 +118,5 @@ const (
 	opDeclare = "declare"
 	opRemove  = "remove"
 	opDelete  = "delete"
+	opMove    = "move"
 )

@@ -18,6 +18,9 @@ type Options struct {
 	RequestTimeout time.Duration
 	// ObserveTimeout limits a whole [Session.Observe]. Default 30 s.
 	ObserveTimeout time.Duration
+	// ConfirmTimeout limits waiting for the broker to confirm a message that
+	// is moved, alarms not counted. Default 30 s.
+	ConfirmTimeout time.Duration
 	// Clock tells when a snapshot was taken. Default the system's.
 	Clock clock.PassiveClock
 	// OnRequest, if set, is told of every request to the broker when it has
@@ -35,6 +38,7 @@ func (o Options) withDefaults() Options {
 	defaulted(&o.DialTimeout, 5*time.Second)
 	defaulted(&o.RequestTimeout, 10*time.Second)
 	defaulted(&o.ObserveTimeout, 30*time.Second)
+	defaulted(&o.ConfirmTimeout, 30*time.Second)
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}
