@@ -77,6 +77,7 @@ management: {url: "http://rabbitmq.messaging.svc:15672"}
 credentialsSecretRef: {name: rabbitmq-warren}`,
 	"Topic":                `brokerRef: {name: main}`,
 	"ReliableSubscription": `brokerRef: {name: main}`,
+	"Redrive":              `subscriptionRef: {name: billing}`,
 }
 
 // manifest is a minimal one of a kind, with fields of the spec added.

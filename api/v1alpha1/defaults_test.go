@@ -37,6 +37,7 @@ unroutable: {backlogThreshold: 1}
 allowedNamespaces: {from: Same}
 adoptionPolicy: Adopt
 deletionPolicy: Retain`},
+		{"a redrive", "Redrive", ``, `action: Move`},
 		{"a subscription", "ReliableSubscription", ``, `
 unconsumedThreshold: 10000
 gating: Required

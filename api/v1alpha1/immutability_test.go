@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"slices"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,12 +17,14 @@ const (
 	nothingToComplain = ""
 )
 
-// changes of a stored resource's spec, and what the API server has to say to them.
-var changes = []struct {
+// change of a stored resource's spec, and what the API server has to say to it.
+type change struct {
 	reason, kind  string
 	before, after string
 	message       string
-}{
+}
+
+var changes = []change{
 	{"another vhost", "Broker", `vhost: a`, `vhost: b`, vhostFixed},
 	{"another vhost than the default", "Broker", ``, `vhost: b`, vhostFixed},
 	{"back to the default vhost", "Broker", `vhost: a`, ``, vhostFixed},
@@ -70,7 +73,7 @@ var changes = []struct {
 
 func TestChanges(t *testing.T) {
 	c := theCluster(t)
-	for _, tc := range changes {
+	for _, tc := range slices.Concat(changes, redriveChanges) {
 		t.Run(tc.reason, func(t *testing.T) {
 			object := manifest(t, tc.kind, tc.before)
 			if err := c.Create(t.Context(), object); err != nil {

@@ -29,12 +29,14 @@ reliablesubscription.warren.dev/billing created
 reliablesubscription.warren.dev/shipping created
 reliablesubscription.warren.dev/saga created
 reliablesubscription.warren.dev/search created
+redrive.warren.dev/billing-after-fix-417 created
 `
 	if diff := cmp.Diff(want, c.run(t, "apply", "--namespace", "shop", "--filename", "testdata/guide.yaml")); diff != "" {
 		t.Errorf("applying the guide's manifests (-want +got):\n%s", diff)
 	}
 
 	want = `broker.warren.dev/main
+redrive.warren.dev/billing-after-fix-417
 reliablesubscription.warren.dev/billing
 reliablesubscription.warren.dev/saga
 reliablesubscription.warren.dev/search
@@ -46,9 +48,10 @@ topic.warren.dev/orders
 	}
 
 	columns := map[string]string{
-		"broker": "NAME READY STATUS VERSION VHOST ALARM AGE CLUSTER MESSAGE",
-		"topic":  "NAME READY STATUS EXCHANGE TYPE SUBSCRIPTIONS ESTABLISHED UNROUTABLE AGE MESSAGE",
-		"rsub":   "NAME READY STATUS MESSAGES CONSUMERS RETRYING PARKED DRIFT AGE QUEUE RETRY TIMETOPARKING MESSAGE",
+		"broker":  "NAME READY STATUS VERSION VHOST ALARM AGE CLUSTER MESSAGE",
+		"topic":   "NAME READY STATUS EXCHANGE TYPE SUBSCRIPTIONS ESTABLISHED UNROUTABLE AGE MESSAGE",
+		"rsub":    "NAME READY STATUS MESSAGES CONSUMERS RETRYING PARKED DRIFT AGE QUEUE RETRY TIMETOPARKING MESSAGE",
+		"redrive": "NAME STATUS MOVED TOTAL AGE SUBSCRIPTION ACTION SKIPPED DISCARDED MESSAGE",
 	}
 	for resource, wide := range columns {
 		narrow, _, _ := strings.Cut(wide, " AGE")

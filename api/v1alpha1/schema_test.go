@@ -170,6 +170,7 @@ func testedComplaints() map[string]complaintSet {
 		"Broker":               brokerRefusals,
 		"Topic":                topicRefusals,
 		"ReliableSubscription": slices.Concat(subscriptionRefusals, sourceRefusals, workQueueRefusals, retryRefusals),
+		"Redrive":              redriveRefusals,
 	} {
 		for _, tc := range cases {
 			note(kind, tc.field, tc.message)
@@ -181,7 +182,7 @@ func testedComplaints() map[string]complaintSet {
 			note("ReliableSubscription", path, message)
 		}
 	}
-	for _, tc := range changes {
+	for _, tc := range slices.Concat(changes, redriveChanges) {
 		note(tc.kind, "spec", tc.message)
 	}
 	return tested
