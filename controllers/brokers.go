@@ -19,6 +19,8 @@ type Session interface {
 	Declare(ctx context.Context, objects []topology.Object) error
 	Unbind(ctx context.Context, b topology.Binding) error
 	DeleteEmptyQueue(ctx context.Context, name string) error
+	Count(ctx context.Context, queue string) (broker.QueueCount, error)
+	Move(ctx context.Context, move broker.Move, progress *broker.MoveProgress) (broker.MoveEnd, error)
 	DeletePolicy(ctx context.Context, name string) error
 	Close()
 }

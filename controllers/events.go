@@ -19,6 +19,10 @@ const (
 	eventParkingBacklog = "ParkingBacklog"
 	eventParkingCleared = "ParkingCleared"
 	eventOpened         = "TopicOpened"
+	eventStarted        = "Started"
+	eventCompleted      = "Completed"
+	eventFailed         = "Failed"
+	eventDiscarded      = "Discarded"
 )
 
 func emit(r events.EventRecorder, about runtime.Object, kind, reason, action, note string) {

@@ -16,6 +16,8 @@ const (
 	topicIndex  = "warren.topicRefs"
 	// queueIndex finds subscriptions by the queues that they claim.
 	queueIndex = "warren.queues"
+	// subscriptionIndex finds redrives by their subscription.
+	subscriptionIndex = "warren.subscriptionRef"
 	// requiredIndex finds topics by the subscriptions that they require.
 	requiredIndex = "warren.requiredSubscriptions"
 )
@@ -37,6 +39,9 @@ var indexes = []struct {
 	}},
 	{&v1alpha1.Topic{}, brokerIndex, func(o client.Object) []string {
 		return []string{brokerKey(o.GetNamespace(), o.(*v1alpha1.Topic).Spec.BrokerRef).String()}
+	}},
+	{&v1alpha1.Redrive{}, subscriptionIndex, func(o client.Object) []string {
+		return []string{subscriptionKey(o.(*v1alpha1.Redrive)).String()}
 	}},
 	{&v1alpha1.Topic{}, requiredIndex, func(o client.Object) []string {
 		return keyStrings(requiredKeys(o.(*v1alpha1.Topic)))

@@ -54,6 +54,10 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) error {
 	if err := (&SubscriptionReconciler{reconciler: base()}).SetupWithManager(mgr); err != nil {
 		return err
 	}
+	redrives := &RedriveReconciler{reconciler: base(), Live: mgr.GetAPIReader()}
+	if err := redrives.SetupWithManager(mgr); err != nil {
+		return err
+	}
 	// Last: it publishes to those that have subscribed before.
 	return (&BrokerReconciler{
 		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Brokers: brokers, Events: recorder,

@@ -105,8 +105,8 @@ func setParkingBacklog(set *conditionSet, sub *v1alpha1.ReliableSubscription, a 
 	switch n := *queue.Messages; {
 	case n >= threshold:
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached, fmt.Sprintf(
-			"queue %q holds %s (threshold %d): find out why, mend it, then bring back what is parked through exchange %q",
-			queue.Name, count(n, "parked message"), threshold, a.topology.Names.Redrive())+earlierSentence(a)+heldSentence(a))
+			"queue %q holds %s (threshold %d): find out why, mend it, then bring them back with a Redrive whose subscriptionRef names %q",
+			queue.Name, count(n, "parked message"), threshold, sub.Name)+earlierSentence(a)+heldSentence(a))
 	case n == 0:
 		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonEmpty, fmt.Sprintf("queue %q is empty", queue.Name))
 	default:

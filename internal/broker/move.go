@@ -30,6 +30,9 @@ type Move struct {
 	Exchange string
 	// Mark is put on what is moved, so that it is known when it comes back. It holds no slash.
 	Mark string
+	// Selective: Judge may keep some, and they are to stay in their order. The
+	// whole queue is held for it, as far as that can be.
+	Selective bool
 	// Judge is called for each message in its order, and again for those that
 	// it has kept whenever the queue is read from its beginning again.
 	Judge func(Parked) Verdict

@@ -114,6 +114,7 @@ func only(chosen []string) func(*Move) {
 		set[id] = true
 	}
 	return func(m *Move) {
+		m.Selective = true
 		m.Judge = func(p Parked) Verdict {
 			if set[p.MessageID] {
 				return Take

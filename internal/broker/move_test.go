@@ -57,8 +57,8 @@ func publishingOf(d amqp.Delivery) amqp.Publishing {
 	}
 }
 
-// What is not chosen stays in its order, however often the queue has to be
-// read from its beginning: more is kept here than the first passes can hold.
+// What is not chosen stays in its order, and so it does the next time, when
+// everything has been given back once: RabbitMQ keeps that apart.
 func TestMoveKeepsTheOthersInOrder(t *testing.T) {
 	onRemovals(t, Options{}, func(t *testing.T, r *removal) {
 		const n = 3000
@@ -66,12 +66,18 @@ func TestMoveKeepsTheOthersInOrder(t *testing.T) {
 		third := func(i int) bool { return i%3 == 0 }
 		r.mustMove(t, r.all(only(ids("m", n, third)), func(m *Move) { m.Most = n }), MoveDone, MoveCounts{Moved: n / 3, Kept: n - n/3})
 		r.assertQueue(t, r.names.Work, ids("m", n, third))
-		r.assertQueue(t, r.names.Parking, ids("m", n, func(i int) bool { return !third(i) }))
+		fifth := func(i int) bool { return i%3 != 0 && i%5 == 0 }
+		r.mustMove(t, r.all(only(ids("m", n, fifth)), func(m *Move) { m.Most = 2 * n / 3 }), MoveDone, MoveCounts{Moved: 400, Kept: 1600})
+		r.assertQueue(t, r.names.Work, ids("m", n, fifth))
+		r.mustMove(t, r.all(func(m *Move) { m.Quota = 600 }), MoveDone, MoveCounts{Moved: 600})
+		rest := ids("m", n, func(i int) bool { return i%3 != 0 && i%5 != 0 })
+		r.assertQueue(t, r.names.Work, rest[:600])
+		r.assertQueue(t, r.names.Parking, rest[600:])
 	})
 }
 
 func TestMoveIsBounded(t *testing.T) {
-	keepAll := func(m *Move) { m.Judge = func(Parked) Verdict { return Keep } }
+	keepAll := func(m *Move) { m.Selective = true; m.Judge = func(Parked) Verdict { return Keep } }
 	cases := []struct {
 		reason string
 		change func(*Move)
@@ -86,7 +92,7 @@ func TestMoveIsBounded(t *testing.T) {
 			m.Quota, m.Exchange = 10, ""
 			m.Judge = func(Parked) Verdict { return Drop }
 		}, MoveDone, MoveCounts{Dropped: 10}, ids("m", 50, func(i int) bool { return i > 10 })},
-		{"a dry run", func(m *Move) { m.Dry, m.Most = true, 50 }, MoveDone, MoveCounts{Kept: 50, Matched: 50}, ids("m", 50, nil)},
+		{"a dry run", func(m *Move) { m.Dry, m.Selective, m.Most = true, true, 50 }, MoveDone, MoveCounts{Kept: 50, Matched: 50}, ids("m", 50, nil)},
 		{"nothing that is chosen", func(m *Move) { keepAll(m); m.Most = 50 }, MoveDone, MoveCounts{Kept: 50}, ids("m", 50, nil)},
 	}
 	onRemovals(t, Options{}, func(t *testing.T, r *removal) {

@@ -130,8 +130,7 @@ func (m *mover) slots() int64 {
 	if n := int64(m.move.PerSecond); n > 0 {
 		slots = min(slots, max(n, probe))
 	}
-	// Where many are kept, the next pass should get further.
-	return max(1, min(bySize, slots+m.held/4))
+	return max(1, slots)
 }
 
 // call makes one call on the connection that reads. A move that is stopped
@@ -150,26 +149,42 @@ func (m *mover) wrap(e *Error) *Error {
 
 // beginPass consumes with a prefetch that holds what the last pass has kept.
 func (m *mover) beginPass(ctx context.Context) (*pass, error) {
-	p := &pass{mover: m, prefetch: min(m.held+m.slots(), maxHeld), limit: m.move.Most - m.handled}
-	p.most = p.limit
-	if m.messages == 0 {
-		p.most = min(p.limit, probe)
-	}
+	p := &pass{mover: m, limit: m.move.Most - m.handled}
 	err := m.call(ctx, func() (err error) {
 		if p.channel, err = m.reading.connection.Channel(); err != nil {
 			return err
 		}
 		p.closed = p.channel.NotifyClose(make(chan *amqp.Error, 1))
-		if err = p.channel.Qos(int(p.prefetch), 0, false); err != nil {
-			return err
-		}
 		state, err := p.channel.QueueDeclarePassive(m.move.Queue, true, false, false, false, nil)
 		if err != nil {
 			return err
 		}
 		p.ready = int64(state.Messages)
+		p.plan()
+		if err = p.channel.Qos(int(p.prefetch), 0, false); err != nil {
+			return err
+		}
 		p.deliveries, err = p.channel.Consume(m.move.Queue, consumerTag, false, false, false, false, nil)
 		return err
 	})
 	return p, err
+}
+
+// plan decides how much the pass takes in. Where some are to be kept in their
+// order, it holds all there is. Where others are to be left behind, or their size
+// is not known, it takes a batch. Else it flows.
+func (p *pass) plan() {
+	slots := p.slots()
+	quota := p.move.Quota - p.handled
+	switch {
+	case p.move.Selective:
+		p.most, p.prefetch = p.limit, p.ready+maxUnderWay
+	case p.messages == 0 || min(p.limit, quota) < p.ready:
+		p.batch = true
+		p.most = max(1, min(p.limit, p.ready, p.held+min(quota, slots)))
+		p.prefetch = p.most
+	default:
+		p.most, p.prefetch = p.limit, p.held+slots
+	}
+	p.prefetch = min(p.prefetch, maxHeld)
 }

@@ -34,14 +34,21 @@ type pass struct {
 	ready int64
 	// limit is how many there are to look at, and most how many in this pass.
 	limit, most int64
+	// batch: it takes in most messages and cancels before it handles the first, so
+	// that it is given no others, which it would have to give back.
+	batch, cancelled bool
 
 	looked, kept, matched, acked int64
-	underWay                     []flight
+	// pending are chosen and wait for their turn, which token tells.
+	pending      []judged
+	pendingBytes int64
+	token        <-chan time.Time
+	hasTurn      bool
+	// deferred are chosen, too, and are left to another pass.
+	deferred int64
+	underWay []flight
 	// lastAnswer of what is under way.
 	lastAnswer time.Time
-	// waiting for its turn, when token fires.
-	waiting *judged
-	token   <-chan time.Time
 
 	end      MoveEnd
 	stopping bool
@@ -65,6 +72,9 @@ func (p *pass) pump(ctx context.Context) (MoveEnd, error) {
 	defer over.Stop()
 	done := ctx.Done()
 	for {
+		if err := p.advance(ctx); err != nil {
+			return "", err
+		}
 		if p.settled() {
 			return p.end, p.failure
 		}
@@ -76,9 +86,7 @@ func (p *pass) pump(ctx context.Context) (MoveEnd, error) {
 		case d, open := <-p.intake():
 			err = p.take(d, open)
 		case <-p.token:
-			next := p.waiting
-			p.waiting, p.token = nil, nil
-			err = p.perform(next)
+			p.token, p.hasTurn = nil, true
 		case c, open := <-p.confirms():
 			err = p.confirmed(c, open)
 		case <-p.wake():
@@ -100,7 +108,7 @@ func (p *pass) stop(end MoveEnd) {
 		return
 	}
 	p.stopping, p.end, p.giveUp = true, end, time.Now().Add(stopGrace)
-	p.waiting, p.token = nil, nil
+	p.pending, p.token = nil, nil
 }
 
 func (p *pass) fail(e *Error) {
@@ -112,14 +120,14 @@ func (p *pass) fail(e *Error) {
 
 // settled tells whether the pass is over, with nothing under way.
 func (p *pass) settled() bool {
-	if len(p.underWay) > 0 || p.waiting != nil {
+	if len(p.underWay) > 0 || len(p.pending) > 0 {
 		return false
 	}
 	switch {
 	case p.stopping:
-	case p.spent() >= p.move.Quota, p.looked >= p.limit:
+	case p.spent() >= p.move.Quota, p.looked >= p.limit && p.deferred == 0:
 		p.stop(MoveDone)
-	case p.looked >= p.most, p.kept >= p.prefetch:
+	case p.looked >= p.most, p.kept+p.deferred >= p.prefetch:
 		p.stop(passOver)
 	}
 	return p.stopping
@@ -127,22 +135,18 @@ func (p *pass) settled() bool {
 
 // spent is what counts towards the quota.
 func (p *pass) spent() int64 {
-	n := p.handled + p.matched + int64(len(p.underWay))
-	if p.waiting != nil {
-		n++
-	}
-	return n
+	return p.handled + p.matched + int64(len(p.underWay)+len(p.pending))
 }
 
 // intake is nil while nothing may be taken in.
 func (p *pass) intake() <-chan amqp.Delivery {
-	blocked := p.outlet != nil && p.outlet.blocked.Load()
-	if p.stopping || blocked || p.waiting != nil || p.looked >= p.most ||
-		len(p.underWay) >= maxUnderWay || p.spent() >= p.move.Quota {
+	if p.stopping || p.looked >= p.most || p.spent() >= p.move.Quota {
 		return nil
 	}
 	return p.deliveries
 }
+
+func (p *pass) blocked() bool { return p.outlet != nil && p.outlet.blocked.Load() }
 
 func (p *pass) confirms() <-chan amqp.Confirmation {
 	if p.outlet == nil {
@@ -165,26 +169,57 @@ func (p *pass) take(d amqp.Delivery, open bool) error {
 	}
 	p.looked++
 	p.messages++
-	p.bytes += int64(len(d.Body))
+	size := int64(len(d.Body))
+	p.bytes += size
 	verdict := p.move.Judge(parkedOf(p.move.Names, d))
 	switch {
 	case verdict == Keep:
 		p.keep()
-		return nil
 	case p.move.Dry:
 		p.matched++
 		p.progress.matched.Add(1)
 		p.keep()
-		return nil
+	case len(p.pending) > 0 && p.pendingBytes+size > maxBytesUnderWay:
+		p.deferred++
+	default:
+		p.pending = append(p.pending, judged{d, verdict})
+		p.pendingBytes += size
 	}
-	next := &judged{d, verdict}
-	if p.limiter != nil {
-		if delay := p.limiter.Reserve().Delay(); delay > 0 {
-			p.waiting, p.token = next, time.After(delay)
-			return nil
+	return nil
+}
+
+// advance handles what is pending and may be handled now.
+func (p *pass) advance(ctx context.Context) error {
+	if p.batch && !p.cancelled && p.looked >= p.most {
+		if err := p.cancel(ctx); err != nil {
+			return err
 		}
 	}
-	return p.perform(next)
+	for len(p.pending) > 0 && p.mayHandle() {
+		next := p.pending[0]
+		p.pending = p.pending[1:]
+		p.pendingBytes -= int64(len(next.Body))
+		if err := p.perform(next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayHandle waits for a turn where there is a limit to the rate.
+func (p *pass) mayHandle() bool {
+	if p.stopping || p.token != nil || p.batch && !p.cancelled || p.blocked() || len(p.underWay) >= maxUnderWay {
+		return false
+	}
+	if p.limiter == nil || p.hasTurn {
+		p.hasTurn = false
+		return true
+	}
+	if delay := p.limiter.Reserve().Delay(); delay > 0 {
+		p.token = time.After(delay)
+		return false
+	}
+	return true
 }
 
 func (p *pass) keep() {
@@ -192,7 +227,7 @@ func (p *pass) keep() {
 	p.progress.kept.Add(1)
 }
 
-func (p *pass) perform(d *judged) error {
+func (p *pass) perform(d judged) error {
 	if d.verdict == Drop {
 		if err := p.ack(d.DeliveryTag, false, 1); err != nil {
 			return err

@@ -96,7 +96,7 @@ func (p *pass) acknowledge(taken []uint64) error {
 // look is for what does not happen by itself.
 func (p *pass) look(ctx context.Context) error {
 	now := time.Now()
-	blocked := p.outlet != nil && p.outlet.blocked.Load()
+	blocked := p.blocked()
 	if blocked {
 		p.lastAnswer = now
 	}
@@ -109,7 +109,7 @@ func (p *pass) look(ctx context.Context) error {
 			p.underWay = nil
 			p.fail(p.outlet.unconfirmed())
 		}
-	case p.waiting == nil && !blocked && p.looked == p.lookedAtTick:
+	case len(p.pending) == 0 && !p.cancelled && p.looked == p.lookedAtTick, p.batch && !p.cancelled && p.looked == p.lookedAtTick:
 		return p.lookForMore(ctx, now)
 	}
 	p.lookedAtTick = p.looked
@@ -121,11 +121,7 @@ func (p *pass) look(ctx context.Context) error {
 // What another consumer holds may come back: the connection of a Warren that
 // was killed, or its broker's node, lives on for a while.
 func (p *pass) lookForMore(ctx context.Context, now time.Time) error {
-	var state amqp.Queue
-	err := p.call(ctx, func() (err error) {
-		state, err = p.channel.QueueDeclarePassive(p.move.Queue, true, false, false, false, nil)
-		return err
-	})
+	state, err := p.state(ctx)
 	switch {
 	case err != nil:
 		return err
@@ -133,6 +129,9 @@ func (p *pass) lookForMore(ctx context.Context, now time.Time) error {
 		p.emptySince = time.Time{}
 	case p.emptySince.IsZero():
 		p.emptySince = now
+	case len(p.pending) > 0:
+		// Less has come than there was.
+		p.most = p.looked
 	case state.Consumers <= 1 || now.Sub(p.emptySince) > othersGrace:
 		p.stop(MoveEmptied)
 	}

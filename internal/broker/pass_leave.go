@@ -18,16 +18,25 @@ func (p *pass) leave(ctx context.Context, end MoveEnd) error {
 	if p.channel.IsClosed() {
 		return nil
 	}
-	if err := p.quiesce(ctx); err != nil {
-		return err
-	}
-	if err := p.call(ctx, func() error { return p.channel.Cancel(consumerTag, false) }); err != nil {
+	if !p.cancelled {
+		if err := p.quiesce(ctx); err != nil {
+			return err
+		}
+		if err := p.cancel(ctx); err != nil {
+			return err
+		}
+	} else if _, err := p.state(ctx); err != nil { // an answer after the last ack
 		return err
 	}
 	if err := p.call(ctx, p.channel.Close); err != nil || end != passOver {
 		return err
 	}
 	return p.awaitReturn(ctx, p.ready-p.acked)
+}
+
+func (p *pass) cancel(ctx context.Context) error {
+	p.cancelled = true
+	return p.call(ctx, func() error { return p.channel.Cancel(consumerTag, false) })
 }
 
 // awaitReturn waits for a moment until what was held is in the queue again: a
@@ -44,17 +53,19 @@ func (m *mover) awaitReturn(ctx context.Context, ready int64) error {
 
 // quiesce waits until all deliveries are here that the queue has made: those
 // that a cancel overtakes are put behind all others. There can be no more of
-// them when the prefetch is used up, or when nothing is ready and none has come for a while.
+// them when the prefetch is used up, or when nothing is ready and none has come
+// for a while. Where something is kept, the prefetch holds the whole queue: what
+// is given back comes behind whatever else was given back before.
 func (p *pass) quiesce(ctx context.Context) error {
 	held := p.looked - p.acked
 	for begin := time.Now(); held < p.prefetch && time.Since(begin) < leavePatience; {
-		ready, err := p.readyNow(ctx)
+		state, err := p.state(ctx)
 		if err != nil {
 			return err
 		}
 		more := p.receive(p.prefetch - held)
 		held += more
-		if ready == 0 && more == 0 {
+		if state.Messages == 0 && more == 0 {
 			return nil
 		}
 	}
@@ -78,11 +89,10 @@ func (p *pass) receive(n int64) int64 {
 	return n
 }
 
-func (p *pass) readyNow(ctx context.Context) (int64, error) {
-	var state amqp.Queue
-	err := p.call(ctx, func() (err error) {
+func (p *pass) state(ctx context.Context) (state amqp.Queue, err error) {
+	err = p.call(ctx, func() (err error) {
 		state, err = p.channel.QueueDeclarePassive(p.move.Queue, true, false, false, false, nil)
 		return err
 	})
-	return int64(state.Messages), err
+	return state, err
 }

@@ -45,8 +45,9 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: warren}
 rules:
-  - {apiGroups: [warren.dev], resources: [brokers, topics, reliablesubscriptions], verbs: [get, list, watch]}
-  - {apiGroups: [warren.dev], resources: [brokers/status, topics/status, reliablesubscriptions/status], verbs: [patch]}
+  - {apiGroups: [warren.dev], resources: [brokers, topics, reliablesubscriptions, redrives], verbs: [get, list, watch]}
+  - {apiGroups: [warren.dev], resources: [redrives], verbs: [delete]}
+  - {apiGroups: [warren.dev], resources: [brokers/status, topics/status, reliablesubscriptions/status, redrives/status], verbs: [patch]}
   - {apiGroups: [""], resources: [secrets], verbs: [get]}
   - {apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}
 ---

@@ -51,7 +51,7 @@ func TestParkingBacklogFollowsTheCount(t *testing.T) {
 		is(metav1.ConditionFalse, v1alpha1.ReasonBelowThreshold, `queue "billing.parking" holds 2 parked messages (threshold 3)`)
 		amqptest.Publish(t, app, "billing.park", "order.placed", amqptest.Message("m-3"))
 		is(metav1.ConditionTrue, v1alpha1.ReasonBacklogReached,
-			`queue "billing.parking" holds 3 parked messages (threshold 3): find out why, mend it, then bring back what is parked through exchange "billing.redrive"`)
+			`queue "billing.parking" holds 3 parked messages (threshold 3): find out why, mend it, then bring them back with a Redrive whose subscriptionRef names "billing"`)
 		since := w.subscription("billing").Status.ParkingQueue.Since
 		if since == nil || time.Since(since.Time) > within {
 			t.Errorf("status.parkingQueue.since is %v, want the time of the first message", since)

@@ -56,7 +56,7 @@ func (w *tenant) leave() {
 		w.t.Logf("what the operator logged about it:\n%s", strings.Join(w.logLines(""), "\n"))
 	}
 	w.assertNoSecretShown(w.vhost.Operator)
-	for _, kind := range []string{"rsub", "topic", "broker"} {
+	for _, kind := range []string{"redrive", "rsub", "topic", "broker"} {
 		w.must(w.api.Delete().AbsPath(w.path(kind)).Do(cleanupContext()).Error())
 	}
 }
@@ -118,7 +118,7 @@ func (w *tenant) mustKubectl(args ...string) string {
 func (w *tenant) assertNoSecretShown(user localenv.User) {
 	w.t.Helper()
 	shown := map[string]string{"line of the log": w.log()}
-	for _, kind := range []string{"rsub", "topic", "broker", "event"} {
+	for _, kind := range []string{"redrive", "rsub", "topic", "broker", "event"} {
 		content, err := w.api.Get().AbsPath(w.path(kind)).DoRaw(cleanupContext())
 		w.must(err)
 		// Decoded, since JSON escapes some characters.
