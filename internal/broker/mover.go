@@ -50,7 +50,7 @@ type mover struct {
 func newMover(s *Session, move Move, progress *MoveProgress) *mover {
 	m := &mover{session: s, move: move, progress: progress}
 	if n := int(move.PerSecond); n > 0 {
-		const inABurst = 10 // a tenth of a second's
+		const inABurst = 4 // a quarter of a second's, to make up for a delay
 		m.limiter = rate.NewLimiter(rate.Limit(n), max(1, n/inABurst))
 	}
 	return m
