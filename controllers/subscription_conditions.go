@@ -125,7 +125,7 @@ func earlierSentence(a *assessment) string {
 	if len(queues) == 0 {
 		return ""
 	}
-	return "; of these, as an earlier spec named it, " + list(queues)
+	return "; of these, as an earlier spec named it, " + list(queues) + " (the Redrive's spec.from names such a queue)"
 }
 
 // heldSentence tells of parked messages that a stray policy or an expiration
