@@ -40,7 +40,8 @@ test: build setup ## Run every test, on a real kube-apiserver and RabbitMQ 4.0 a
 generate: $(CONTROLLER_GEN) ## Generate deepcopy code, CRDs and RBAC from the code's markers
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
-	$(CONTROLLER_GEN) rbac:roleName=operator paths=./controllers/... output:rbac:artifacts:config=config/rbac
+	$(CONTROLLER_GEN) rbac:roleName=operator paths=./controllers output:rbac:artifacts:config=config/rbac
+	$(CONTROLLER_GEN) rbac:roleName=warren-gate paths=./controllers/gate output:rbac:artifacts:config=config/gate
 
 .PHONY: verify
 verify: generate ## Check that generated code is up to date, go.mod is tidy and the code is formatted

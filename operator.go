@@ -6,13 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"os"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -25,12 +25,14 @@ import (
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/controllers"
+	"github.com/warren-mq/warren/controllers/gate"
 	"github.com/warren-mq/warren/internal/broker"
 )
 
-// Requests to the API server, at most. An idle operator makes none; a burst
-// of new subscriptions makes one status write each, and the API server's own
-// priority and fairness does the rest.
+// Requests to the API server, at most. An idle operator renews Leases; a burst
+// of new subscriptions makes one status write each, and 200 gated pods that may
+// go at once one patch each: that is the burst, so that none waits for another.
+// The API server's own priority and fairness does the rest.
 const (
 	apiRequestsPerSecond = 100
 	apiBurst             = 200
@@ -43,6 +45,7 @@ type operatorFlags struct {
 	leaderElectionNamespace string
 	watchNamespaces         []string
 	clusterID               string
+	podGate                 bool
 	logLevel                string
 }
 
@@ -64,6 +67,7 @@ func operatorCommand() *cobra.Command {
 	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease (default: the one that the operator runs in)")
 	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil, "namespaces to serve, comma-separated; Roles in them then suffice (default: all)")
 	flags.StringVar(&f.clusterID, "cluster-id", "", "first part of the owner's mark on what is declared; needed with --watch-namespaces (default: the UID of namespace kube-system)")
+	flags.BoolVar(&f.podGate, "pod-gate", true, "remove the scheduling gate warren.dev/topology from pods when what they await is ready; needs the rights of config/gate")
 	flags.StringVar(&f.logLevel, "log-level", "info", "info or debug")
 	return cmd
 }
@@ -82,6 +86,9 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 	if err != nil {
 		return fmt.Errorf("no way to the API server, give --kubeconfig outside of a cluster: %w", err)
 	}
+	if f.podGate, err = gatePermitted(ctx, logger, config, f); err != nil {
+		return err
+	}
 	mgr, err := newManager(config, f)
 	if err != nil {
 		return err
@@ -92,28 +99,57 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 		}
 	}
 	requests := newRequestMetrics(metrics.Registry)
-	if err := controllers.Setup(ctx, mgr, controllers.Options{
+	identity, err := os.Hostname() // the pod's name, in a cluster
+	if err != nil {
+		return err
+	}
+	ready, err := controllers.Setup(ctx, mgr, controllers.Options{
 		ClusterID:       f.clusterID,
+		Identity:        identity,
 		WatchNamespaces: len(f.watchNamespaces) == 0,
 		NewSession: func(c broker.Config) controllers.Session {
 			return broker.NewSession(c, broker.Options{OnRequest: requests.observe})
 		},
 		Metrics: metrics.Registry,
-	}); err != nil {
+	})
+	if err != nil {
 		return err
+	}
+	if f.podGate {
+		if err := gate.Setup(ctx, mgr, ready, metrics.Registry); err != nil {
+			return err
+		}
 	}
 	return mgr.Start(ctx)
 }
 
+// gatePermitted tells whether the pod gate is to run. A cluster may leave its
+// rights out: the rest of Warren works, and gated pods stay where they are.
+func gatePermitted(ctx context.Context, logger logr.Logger, config *rest.Config, f operatorFlags) (bool, error) {
+	if !f.podGate {
+		return false, nil
+	}
+	lack, err := gate.Permitted(ctx, config, f.watchNamespaces)
+	if lack != "" {
+		logger.Info("the pod gate is off: pods with the scheduling gate "+v1alpha1.TopologyGate+" stay unscheduled. "+
+			"Apply config/gate and restart the operator, or start it with --pod-gate=false", "reason", lack)
+	}
+	return lack == "", err
+}
+
 func newManager(config *rest.Config, f operatorFlags) (ctrl.Manager, error) {
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+	scheme, err := newScheme()
+	if err != nil {
 		return nil, err
 	}
 	config.QPS, config.Burst = apiRequestsPerSecond, apiBurst
+	cached := cache.Options{DefaultNamespaces: cacheNamespaces(f.watchNamespaces)}
+	if f.podGate {
+		cached.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: gate.Pods()}
+	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
-		Cache:                         cache.Options{DefaultNamespaces: cacheNamespaces(f.watchNamespaces)},
+		Cache:                         cached,
 		Metrics:                       metricsserver.Options{BindAddress: f.metricsAddress},
 		HealthProbeBindAddress:        f.healthAddress,
 		LeaderElection:                f.leaderElect,

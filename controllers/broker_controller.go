@@ -50,6 +50,9 @@ type BrokerReconciler struct {
 	// NewSession connects to a broker. No I/O happens before its first use.
 	NewSession func(broker.Config) Session
 
+	// Leases say when a Broker was last read well.
+	Leases *leases
+
 	sessions sessions
 }
 
@@ -66,6 +69,7 @@ func (r *BrokerReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 		if client.IgnoreNotFound(err) == nil {
 			r.sessions.drop(req.NamespacedName)
 			r.Brokers.forget(req.NamespacedName)
+			r.Leases.forget(req.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -77,6 +81,7 @@ func (r *BrokerReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 	if err := r.report(ctx, &b, view, r.keepShield(ctx, &b, view)); err != nil {
 		return reconcile.Result{}, err
 	}
+	r.Leases.renew(ctx, &b, view)
 	return reconcile.Result{RequeueAfter: r.nextReading(req.NamespacedName, view)}, nil
 }
 
@@ -87,9 +92,9 @@ func (r *BrokerReconciler) nextReading(key types.NamespacedName, v View) time.Du
 	case v.Problem != nil:
 		return min(v.SyncPeriod, retryDead)
 	case r.Brokers.justWritten(key):
-		return min(v.SyncPeriod, statisticsInterval+time.Second)
+		return min(r.Leases.due(key, v), statisticsInterval+time.Second)
 	}
-	return v.SyncPeriod
+	return r.Leases.due(key, v)
 }
 
 // read takes one reading. A broker that cannot be read is a view with a

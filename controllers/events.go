@@ -23,6 +23,7 @@ const (
 	eventCompleted      = "Completed"
 	eventFailed         = "Failed"
 	eventDiscarded      = "Discarded"
+	eventForcedOpen     = "ForcedOpen"
 )
 
 func emit(r events.EventRecorder, about runtime.Object, kind, reason, action, note string) {
@@ -105,4 +106,18 @@ var drifts = map[string]bool{
 	string(drift.CauseImmutable): true,
 	string(drift.CausePolicy):    true,
 	string(drift.CauseBinding):   true,
+}
+
+// topicEvents tells when a topic opens for publishing, and when it does so
+// only because somebody has forced it.
+func topicEvents(r events.EventRecorder, t *v1alpha1.Topic, next *v1alpha1.TopicStatus) {
+	was := newConditionSet(0, t.Status.Conditions).get(v1alpha1.ConditionReady)
+	is := newConditionSet(0, next.Conditions).get(v1alpha1.ConditionReady)
+	switch {
+	case is.Status != metav1.ConditionTrue:
+	case is.Reason == v1alpha1.ReasonForcedOpen && was.Reason != is.Reason:
+		emit(r, t, corev1.EventTypeWarning, eventForcedOpen, "Open", is.Message)
+	case is.Reason != v1alpha1.ReasonForcedOpen && was.Status != metav1.ConditionTrue:
+		emit(r, t, corev1.EventTypeNormal, eventOpened, "Open", is.Message)
+	}
 }

@@ -36,14 +36,19 @@ func (l lookup) view(ctx context.Context, namespace string, ref v1alpha1.BrokerR
 		return nil, nil, nil
 	}
 	if p := view.Problem; p != nil {
-		about := *p
-		about.Message = "Broker " + key.String() + ": " + p.Message
-		if p.Reason == v1alpha1.ReasonUnsupportedVersion {
-			about.Reason = v1alpha1.ReasonUnsupportedByBroker
-		}
-		return &view, &about, nil
+		return &view, aboutBroker(key, p), nil
 	}
 	return &view, nil, nil
+}
+
+// aboutBroker is a Broker's problem as what is on it tells it.
+func aboutBroker(key types.NamespacedName, p *Problem) *Problem {
+	about := *p
+	about.Message = "Broker " + key.String() + ": " + p.Message
+	if p.Reason == v1alpha1.ReasonUnsupportedVersion {
+		about.Reason = v1alpha1.ReasonUnsupportedByBroker
+	}
+	return &about
 }
 
 // permit says whether something may be used from a namespace. Of another

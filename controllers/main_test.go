@@ -119,7 +119,7 @@ func newWorld(t *testing.T, newSession func(broker.Config) controllers.Session, 
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if err := controllers.Setup(ctx, mgr, controllers.Options{ClusterID: clusterID, NewSession: newSession}); err != nil {
+	if _, err := controllers.Setup(ctx, mgr, controllers.Options{ClusterID: clusterID, Identity: "test", NewSession: newSession}); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)

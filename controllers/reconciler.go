@@ -31,10 +31,18 @@ type reconciler struct {
 	watchNamespaces bool
 	attempts        *attempts
 	settled         *settled
+	// proofs of the kind that is reconciled.
+	proofs *proofs
 }
 
 func (r *reconciler) lookup() lookup {
 	return lookup{client: r.Client, namespaces: r.Namespaces, brokers: r.Brokers, clusterID: r.ClusterID}
+}
+
+// forget is for a resource that is gone.
+func (r *reconciler) forget(key types.NamespacedName) {
+	r.attempts.forget(key)
+	r.proofs.forget(key)
 }
 
 // controllerOf watches a kind, and what all kinds depend on: the Broker that
@@ -45,7 +53,7 @@ func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList 
 		return requests(ctx, r.Client, newList(), brokerIndex, key)
 	}
 	ofReading := func(ctx context.Context, key types.NamespacedName) []reconcile.Request {
-		return r.settled.without(r.Brokers, key, ofBroker(ctx, key))
+		return r.settled.without(r.Brokers, key, ofBroker(ctx, key), r.proofs)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(kind, builder.WithPredicates(specOrAnnotations)).

@@ -38,13 +38,21 @@ func restless(a *assessment) bool {
 // forget is for a resource that is looked at anew.
 func (s *settled) forget(key types.NamespacedName) { s.m.Delete(key) }
 
-// without leaves out those to whom the newest reading of a Broker shows what they know.
-func (s *settled) without(brokers *Brokers, broker types.NamespacedName, all []reconcile.Request) []reconcile.Request {
+// without leaves out those to whom the newest reading of a Broker shows what
+// they know: it proves the same again.
+func (s *settled) without(brokers *Brokers, broker types.NamespacedName, all []reconcile.Request, proofs *proofs) []reconcile.Request {
 	view, ok := brokers.Get(broker)
 	if !ok || view.Observation == nil {
 		return all
 	}
-	return slices.DeleteFunc(all, func(r reconcile.Request) bool { return s.unchanged(r.NamespacedName, view.Observation.Snapshot) })
+	now := view.Observation.Snapshot
+	return slices.DeleteFunc(all, func(r reconcile.Request) bool {
+		if !s.unchanged(r.NamespacedName, now) {
+			return false
+		}
+		proofs.confirm(r.NamespacedName, now.TakenAt)
+		return true
+	})
 }
 
 // unchanged moves the basis on, so that an old snapshot is not kept for it.

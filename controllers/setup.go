@@ -10,8 +10,8 @@ import (
 	"github.com/warren-mq/warren/internal/broker"
 )
 
-// eventSource is the name under which Warren reports Events.
-const eventSource = "warren.dev/operator"
+// EventSource is the name under which Warren reports Events.
+const EventSource = "warren.dev/operator"
 
 // Options of the reconcilers.
 type Options struct {
@@ -20,47 +20,55 @@ type Options struct {
 	// WatchNamespaces: namespaces are watched, so that a changed label counts
 	// at once. Else they are read by GET when labels decide.
 	WatchNamespaces bool
+	// Identity is the holder of the Leases that say when a Broker was read.
+	Identity string
 	// NewSession connects to a broker.
 	NewSession func(broker.Config) Session
 	// Metrics, if set, gets what there is to tell of brokers and subscriptions.
 	Metrics prometheus.Registerer
 }
 
-// Setup adds every reconciler to a manager.
-func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) error {
+// Setup adds every reconciler to a manager, and gives what they know to who
+// else must know whether something is ready.
+func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) (*Readiness, error) {
 	if err := indexReferences(ctx, mgr); err != nil {
-		return err
+		return nil, err
 	}
 	brokers := NewBrokers()
 	if opts.Metrics != nil {
 		if err := opts.Metrics.Register(&collector{client: mgr.GetClient(), brokers: brokers}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	recorder := mgr.GetEventRecorder(eventSource)
+	recorder := mgr.GetEventRecorder(EventSource)
 	namespaces := mgr.GetAPIReader()
 	if opts.WatchNamespaces {
 		namespaces = client.Reader(mgr.GetClient())
 	}
-	base := func() reconciler {
+	topics, subscriptions := newProofs(), newProofs()
+	base := func(p *proofs) reconciler {
 		return reconciler{
 			Client: mgr.GetClient(), Namespaces: namespaces, Brokers: brokers, Events: recorder,
-			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{}, settled: &settled{},
+			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{}, settled: &settled{}, proofs: p,
 		}
 	}
-	if err := (&TopicReconciler{reconciler: base()}).SetupWithManager(mgr); err != nil {
-		return err
+	if err := (&TopicReconciler{reconciler: base(topics)}).SetupWithManager(mgr); err != nil {
+		return nil, err
 	}
-	if err := (&SubscriptionReconciler{reconciler: base()}).SetupWithManager(mgr); err != nil {
-		return err
+	if err := (&SubscriptionReconciler{reconciler: base(subscriptions)}).SetupWithManager(mgr); err != nil {
+		return nil, err
 	}
-	redrives := &RedriveReconciler{reconciler: base(), Live: mgr.GetAPIReader()}
+	redrives := &RedriveReconciler{reconciler: base(newProofs()), Live: mgr.GetAPIReader()}
 	if err := redrives.SetupWithManager(mgr); err != nil {
-		return err
+		return nil, err
 	}
+	told := settling{client: mgr.GetClient(), topics: topics, subscriptions: subscriptions}
 	// Last: it publishes to those that have subscribed before.
-	return (&BrokerReconciler{
+	err := (&BrokerReconciler{
 		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Brokers: brokers, Events: recorder,
 		ClusterID: opts.ClusterID, NewSession: opts.NewSession,
+		Leases: &leases{client: mgr.GetClient(), holder: opts.Identity, settled: told.settled},
 	}).SetupWithManager(mgr)
+	find := lookup{client: mgr.GetClient(), namespaces: namespaces, brokers: brokers, clusterID: opts.ClusterID}
+	return &Readiness{lookup: find, topics: topics, subscriptions: subscriptions}, err
 }

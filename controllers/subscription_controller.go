@@ -29,7 +29,7 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	var sub v1alpha1.ReliableSubscription
 	r.settled.forget(req.NamespacedName)
 	if err := r.Client.Get(ctx, req.NamespacedName, &sub); err != nil {
-		r.attempts.forget(req.NamespacedName)
+		r.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !sub.DeletionTimestamp.IsZero() {
@@ -42,6 +42,7 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
 	on := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
 	if actor.mayAct(req.NamespacedName, a) {
+		r.proofs.doubt(req.NamespacedName)
 		err := actor.act(ctx, req.NamespacedName, on, a)
 		if err == nil {
 			if r.attempts.wasProved(req.NamespacedName, sub.Generation, established(&sub)) {
@@ -60,6 +61,7 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	result, err := r.report(ctx, &sub, a)
 	if err == nil {
 		r.settled.note(req.NamespacedName, a)
+		r.proofs.tell(req.NamespacedName, sub.Generation, a)
 	}
 	return result, err
 }

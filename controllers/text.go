@@ -9,3 +9,9 @@ func count(n int64, thing string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }
+
+// List names at most ten things, and how many more there are.
+func List(items []string) string { return list(items) }
+
+// Clip cuts a message to what an Event holds.
+func Clip(message string) string { return clip(message) }

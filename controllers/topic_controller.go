@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -37,7 +36,7 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	var t v1alpha1.Topic
 	r.settled.forget(req.NamespacedName)
 	if err := r.Client.Get(ctx, req.NamespacedName, &t); err != nil {
-		r.attempts.forget(req.NamespacedName)
+		r.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !t.DeletionTimestamp.IsZero() {
@@ -50,6 +49,7 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
 	on := brokerKey(t.Namespace, t.Spec.BrokerRef)
 	if actor.mayAct(req.NamespacedName, a) {
+		r.proofs.doubt(req.NamespacedName)
 		err := actor.act(ctx, req.NamespacedName, on, a)
 		if err == nil {
 			declared := newConditionSet(0, t.Status.Conditions).get(v1alpha1.ConditionDeclared)
@@ -64,13 +64,14 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	if a.problem == nil {
 		r.attempts.prove(req.NamespacedName, t.Generation)
 	}
-	audience, err := r.audience(ctx, &t)
+	audience, err := r.lookup().audience(ctx, &t)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	result, err := r.report(ctx, &t, a, audience)
 	if err == nil {
 		r.settled.note(req.NamespacedName, a)
+		r.proofs.tell(req.NamespacedName, t.Generation, a)
 	}
 	return result, err
 }
@@ -135,10 +136,7 @@ func (r *TopicReconciler) report(ctx context.Context, t *v1alpha1.Topic, a *asse
 	if err := applyStatus(ctx, r.Client, t, "Topic", status); err != nil {
 		return reconcile.Result{}, err
 	}
-	old, now := newConditionSet(0, t.Status.Conditions), newConditionSet(0, status.Conditions)
-	if now.isTrue(v1alpha1.ConditionReady) && !old.isTrue(v1alpha1.ConditionReady) {
-		emit(r.Events, t, corev1.EventTypeNormal, eventOpened, "Open", now.get(v1alpha1.ConditionReady).Message)
-	}
+	topicEvents(r.Events, t, status)
 	return reconcile.Result{}, nil
 }
 
@@ -171,6 +169,5 @@ func established(sub *v1alpha1.ReliableSubscription) metav1.Condition {
 }
 
 func isEstablished(sub *v1alpha1.ReliableSubscription) bool {
-	c := established(sub)
-	return c.Status == metav1.ConditionTrue && c.ObservedGeneration == sub.Generation
+	return v1alpha1.Holds(sub.Status.Conditions, v1alpha1.ConditionEstablished, sub.Generation)
 }

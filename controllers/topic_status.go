@@ -72,11 +72,7 @@ func setSubscriptionsEstablished(set *conditionSet, who audience) {
 	case len(who.missing) == 0:
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonAllEstablished, count(who.total, "subscription")+" established, none missing")
 	default:
-		var names []string
-		for _, m := range who.missing {
-			names = append(names, fmt.Sprintf("%s/%s (%s)", m.Namespace, m.Name, m.Reason))
-		}
-		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonSubscriptionsNotReady, fmt.Sprintf("%d of %d subscriptions are not established: %s", len(who.missing), who.total, list(names)))
+		set.set(kind, metav1.ConditionFalse, v1alpha1.ReasonSubscriptionsNotReady, who.sentence())
 	}
 }
 

@@ -13,7 +13,7 @@ check() { # message, output
 }
 
 check "generated files are not up to date (make generate, then commit)" \
-  "$(git status --porcelain -- api config/crd/bases config/rbac/role.yaml)"
+  "$(git status --porcelain -- api config/crd/bases config/rbac/role.yaml config/gate/role.yaml)"
 check "go.mod or go.sum is not tidy (go mod tidy)" "$(go mod tidy -diff 2>&1 || true)"
 check "not formatted (gofmt -w)" "$(gofmt -l $(git ls-files '*.go'))"
 check "go vet" "$(go vet ./... 2>&1 | grep -v '^#' || true)"

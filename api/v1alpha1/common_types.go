@@ -10,6 +10,18 @@ const (
 	// ForceOpenAnnotation, set to "true" on a Topic, opens it for publishing
 	// whatever its subscriptions say: the break-glass.
 	ForceOpenAnnotation = "warren.dev/force-open"
+	// GatedLabel, set to "true" on a pod, makes Warren look after its
+	// scheduling gate. The gate without the label waits for ever.
+	GatedLabel = "warren.dev/gated"
+	// TopologyGate is the scheduling gate that Warren removes from a pod when
+	// all that its annotations await is there.
+	TopologyGate = "warren.dev/topology"
+	// AwaitTopicsAnnotation lists, with commas, the Topics that must be open
+	// for publishing: NAME, or NAMESPACE/NAME where that Topic allows it.
+	AwaitTopicsAnnotation = "warren.dev/await-topics"
+	// AwaitSubscriptionsAnnotation lists, with commas, the
+	// ReliableSubscriptions of the pod's namespace that must be established.
+	AwaitSubscriptionsAnnotation = "warren.dev/await-subscriptions"
 )
 
 // BrokerReference names a Broker.

@@ -1,5 +1,10 @@
 package v1alpha1
 
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
 // Condition types. Each kind's comment says which it has.
 const (
 	// ConditionReady sums the others up; it is derived, never set by itself.
@@ -81,6 +86,7 @@ const (
 	ReasonPaused                = "Paused"
 	ReasonDeclaring             = "Declaring"
 	ReasonNotConfigured         = "NotConfigured"
+	ReasonTerminating           = "Terminating"
 )
 
 // Reasons of a ReliableSubscription's conditions.
@@ -138,3 +144,10 @@ const (
 	ReasonQueueNotFound              = "QueueNotFound"
 	ReasonTooManyHeld                = "TooManyHeld"
 )
+
+// Holds tells whether a condition is True, and speaks of the generation that
+// the resource has now.
+func Holds(conditions []metav1.Condition, kind string, generation int64) bool {
+	c := meta.FindStatusCondition(conditions, kind)
+	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == generation
+}

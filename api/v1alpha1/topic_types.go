@@ -62,7 +62,7 @@ type TopicSpec struct {
 	Unroutable *UnroutableSpec `json:"unroutable,omitempty"`
 
 	// allowedNamespaces says whose ReliableSubscriptions may name this topic
-	// as a source. Default: those of its own namespace.
+	// as a source, and whose pods may await it. Default: those of its own namespace.
 	// +optional
 	// +kubebuilder:default={from: Same}
 	AllowedNamespaces AllowedNamespaces `json:"allowedNamespaces,omitempty"`

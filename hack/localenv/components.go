@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -36,13 +37,27 @@ anonymous:
   conditions: [{path: /livez}, {path: /readyz}, {path: /healthz}]
 `
 
+// auditPods notes who did what to which pod; of the rest, nothing.
+const auditPods = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - {level: Metadata, resources: [{group: "", resources: [pods]}]}
+  - {level: None}
+`
+
 func (c *ControlPlane) startAPIServer(ctx context.Context) error {
-	authentication := filepath.Join(c.dir, "authentication.yaml")
-	if err := os.WriteFile(authentication, []byte(anonymousHealth), 0o644); err != nil {
+	authentication, audit := filepath.Join(c.dir, "authentication.yaml"), filepath.Join(c.dir, "audit.yaml")
+	if err := errors.Join(
+		os.WriteFile(authentication, []byte(anonymousHealth), 0o644),
+		os.WriteFile(audit, []byte(auditPods), 0o644),
+	); err != nil {
 		return err
 	}
 	return c.start(ctx, "kube-apiserver", c.serverURL(c.ports.apiServer)+"/readyz", append(
 		c.servingFlags(c.ports.apiServer),
+		"--audit-policy-file="+audit,
+		"--audit-log-path="+c.AuditLog(),
 		"--etcd-servers=http://"+loopback(c.ports.etcd),
 		"--client-ca-file="+c.pki.path(caFile),
 		"--authentication-config="+authentication,
@@ -62,6 +77,8 @@ func (c *ControlPlane) startControllerManager(ctx context.Context) error {
 		"--use-service-account-credentials",
 		"--root-ca-file="+c.pki.path(caFile),
 		"--service-account-private-key-file="+c.pki.path(serviceAccountKeyFile),
+		// There is no kubelet: a Node that a test makes stays as it was made.
+		"--node-monitor-grace-period=24h",
 		// With the default of 20 per second it takes five seconds to begin.
 		"--kube-api-qps=1000",
 		"--kube-api-burst=1000",
@@ -80,6 +97,9 @@ func (c *ControlPlane) startController(ctx context.Context, name string, port in
 	flags = append(flags, "--kubeconfig="+kubeconfig, "--leader-elect=false")
 	return c.start(ctx, name, c.serverURL(port)+"/healthz", append(c.servingFlags(port), flags...)...)
 }
+
+// AuditLog is where the API server notes each request about pods, one JSON a line.
+func (c *ControlPlane) AuditLog() string { return filepath.Join(c.dir, "audit.log") }
 
 func (c *ControlPlane) serverURL(port int) string { return "https://" + loopback(port) }
 

@@ -50,6 +50,7 @@ rules:
   - {apiGroups: [warren.dev], resources: [brokers/status, topics/status, reliablesubscriptions/status, redrives/status], verbs: [patch]}
   - {apiGroups: [""], resources: [secrets], verbs: [get]}
   - {apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}
+  - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create, patch]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding

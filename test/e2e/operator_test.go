@@ -50,13 +50,19 @@ func sharedOperator(t testing.TB) *operator {
 }
 
 var startSharedOperator = sync.OnceValues(func() (*operator, error) {
+	return startOperator(localenv.ControlPlaneOptions{})
+})
+
+// startOperator starts a control plane with an operator in it, for all tests
+// that ask for it.
+func startOperator(options localenv.ControlPlaneOptions) (*operator, error) {
 	dir, err := localenv.SharedDir()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	plane, err := localenv.StartControlPlane(ctx, filepath.Join(dir, "controlplane"), localenv.ControlPlaneOptions{})
+	plane, err := localenv.StartControlPlane(ctx, filepath.Join(dir, "controlplane"), options)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +76,7 @@ var startSharedOperator = sync.OnceValues(func() (*operator, error) {
 	}
 	localenv.AtEnd(o.process.Stop)
 	return o, nil
-})
+}
 
 // install does what the README says: kubectl apply -k config/default.
 func install(ctx context.Context, plane *localenv.ControlPlane, dir string) (*operator, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/warren-mq/warren/test/amqptest"
 )
 
-var kinds = map[string]string{"rsub": "ReliableSubscription", "topic": "Topic", "broker": "Broker", "redrive": "Redrive"}
+var kinds = map[string]string{"rsub": "ReliableSubscription", "topic": "Topic", "broker": "Broker", "redrive": "Redrive", "pod": "Pod"}
 
 // eventNotes are the notes of the Events about a resource that have a reason.
 func (w *tenant) eventNotes(resource, reason string) []string {

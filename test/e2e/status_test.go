@@ -36,6 +36,8 @@ var collections = map[string]string{
 	"broker":  "apis/warren.dev/v1alpha1/namespaces/%s/brokers",
 	"redrive": "apis/warren.dev/v1alpha1/namespaces/%s/redrives",
 	"event":   "apis/events.k8s.io/v1/namespaces/%s/events",
+	"pod":     "api/v1/namespaces/%s/pods",
+	"lease":   "apis/coordination.k8s.io/v1/namespaces/%s/leases",
 }
 
 // path of a kind's resources in the tenant's namespace.

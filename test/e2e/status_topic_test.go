@@ -87,7 +87,7 @@ spec: {brokerRef: {name: main}, requiredSubscriptions: [billing, audit]}
 	w.mustKubectl("annotate", "topic/orders", "-n", w.namespace, v1alpha1.ForceOpenAnnotation+"=true")
 	is(metav1.ConditionTrue, v1alpha1.ReasonForcedOpen,
 		"open because of the annotation warren.dev/force-open, although 1 of 2 subscriptions are not established: "+named("audit", "NotFound"), 2, 1)
-	w.awaitEvent("topic/orders", "TopicOpened", "open because of the annotation warren.dev/force-open")
+	w.awaitEvent("topic/orders", "ForcedOpen", "open because of the annotation warren.dev/force-open")
 	w.mustKubectl("annotate", "topic/orders", "-n", w.namespace, v1alpha1.ForceOpenAnnotation+"-")
 	closed(2, 1, named("audit", "NotFound"))
 
