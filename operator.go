@@ -98,6 +98,13 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 			return err
 		}
 	}
+	if err := addReconcilers(ctx, mgr, f); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+func addReconcilers(ctx context.Context, mgr ctrl.Manager, f operatorFlags) error {
 	requests := newRequestMetrics(metrics.Registry)
 	identity, err := os.Hostname() // the pod's name, in a cluster
 	if err != nil {
@@ -112,15 +119,10 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 		},
 		Metrics: metrics.Registry,
 	})
-	if err != nil {
+	if err != nil || !f.podGate {
 		return err
 	}
-	if f.podGate {
-		if err := gate.Setup(ctx, mgr, ready, metrics.Registry); err != nil {
-			return err
-		}
-	}
-	return mgr.Start(ctx)
+	return gate.Setup(ctx, mgr, ready, metrics.Registry)
 }
 
 // gatePermitted tells whether the pod gate is to run. A cluster may leave its
