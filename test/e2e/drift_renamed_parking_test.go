@@ -28,7 +28,7 @@ func TestARenamedParkingQueueStillCounts(t *testing.T) {
 		w.assertNotThere(`binding of queue "before" to exchange "billing.park"`)
 		amqptest.Publish(t, app, "billing.park", "order.placed", amqptest.Message("later"))
 		w.awaitExactly("rsub/billing", expected{v1alpha1.ConditionParkingBacklog, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached,
-			`queue "after" holds 3 parked messages (threshold 1): find out why, mend it, then bring them back with a Redrive whose subscriptionRef names "billing"; of these, as an earlier spec named it, 2 in queue "before"`})
+			`queue "after" holds 3 parked messages (threshold 1): find out why, mend it, then bring them back with a Redrive whose subscriptionRef names "billing"; of these, as an earlier spec named it, 2 in queue "before" (the Redrive's spec.from names such a queue)`})
 		w.awaitCounts("billing", counts{parked: known(3)})
 		amqptest.AwaitReady(t, app, "before", 2)
 		amqptest.AwaitReady(t, app, "after", 1)
