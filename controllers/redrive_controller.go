@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -26,6 +27,8 @@ type RedriveReconciler struct {
 	reconciler
 	// Live reads Redrives by GET: a cache that is late must not make one run twice.
 	Live client.Reader
+	// Metrics, if set, gets what there is to tell of Redrives.
+	Metrics prometheus.Registerer
 
 	runs *redriveRuns
 }

@@ -93,6 +93,8 @@ type redriveRuns struct {
 	m  map[types.NamespacedName]*redriveRun
 	// doubts is since when this process waits for a Redrive's counts to be certain.
 	doubts map[types.UID]time.Time
+	// past is what runs have done that are forgotten.
+	past broker.MoveCounts
 }
 
 func newRedriveRuns() *redriveRuns {
@@ -175,6 +177,8 @@ func (r *redriveRuns) forget(run *redriveRun) {
 	defer r.mu.Unlock()
 	if r.m[run.key] == run {
 		delete(r.m, run.key)
+		r.past.Moved += run.counts().Moved
+		r.past.Dropped += run.counts().Dropped
 	}
 }
 

@@ -27,6 +27,11 @@ func (r *RedriveReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	if err := mgr.Add(r.runs); err != nil {
 		return err
 	}
+	if r.Metrics != nil {
+		if err := r.Metrics.Register(&redriveCollector{client: r.Client, runs: r.runs}); err != nil {
+			return err
+		}
+	}
 	ended := func(_ context.Context, key types.NamespacedName) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: key}}
 	}

@@ -58,7 +58,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) (*Readiness, err
 	if err := (&SubscriptionReconciler{reconciler: base(subscriptions)}).SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	redrives := &RedriveReconciler{reconciler: base(newProofs()), Live: mgr.GetAPIReader()}
+	redrives := &RedriveReconciler{reconciler: base(newProofs()), Live: mgr.GetAPIReader(), Metrics: opts.Metrics}
 	if err := redrives.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -119,4 +120,33 @@ func TestRequestMetrics(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
+}
+
+// A Redrive that has something before it is told, and what it has done is counted.
+func TestRedriveMetrics(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, localenv.Series43)
+	s.establish(subscriptionManifest("billing", `workQueue: {name: billing}, retry: {immediate: {}}`), "billing")
+	s.park(t, amqptest.Messages("parked", 50)...)
+	s.apply(redriveManifest("slow", "messagesPerSecond: 5"))
+	s.awaitMoved("slow", 5)
+	remaining := func() (string, bool, error) {
+		found, err := s.scrape()
+		value, told := found[`warren_redrive_remaining_messages{redrive="slow"}`]
+		return value, told, err
+	}
+	if value, told, err := remaining(); err != nil || !told || value == "0" {
+		t.Errorf("of a Redrive under way %q messages are told to remain (told: %t, error: %v), want some", value, told, err)
+	}
+	if body := get(t, "http://"+s.metrics+"/metrics"); !strings.Contains(body, `warren_redrive_messages_total{outcome="moved"} `) || strings.Contains(body, `warren_redrive_messages_total{outcome="moved"} 0`+"\n") {
+		t.Error("what was moved is not counted")
+	}
+	s.suspend("slow", true)
+	amqptest.Eventually(t, within, func() error {
+		_, told, err := remaining()
+		if told {
+			err = errors.New("a suspended Redrive is told to have messages before it")
+		}
+		return err
+	})
 }
