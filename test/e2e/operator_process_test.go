@@ -44,6 +44,10 @@ func TestAnOperatorOfOneNamespaceNeedsRolesOnly(t *testing.T) {
 	if lines := w.logLines("forbidden"); len(lines) > 0 {
 		t.Errorf("the operator lacks a right:\n%s", strings.Join(lines, "\n"))
 	}
+	const off = "the pod gate is off: pods with the scheduling gate warren.dev/topology stay unscheduled."
+	if lack := fmt.Sprintf("Warren may not list pods in namespace %q", w.namespace); !containsAll(w.log(), []string{off, strings.ReplaceAll(lack, `"`, `\"`)}) {
+		t.Errorf("the log does not say %q and %q", off, lack)
+	}
 }
 
 // An idle operator writes nothing but the Broker's Lease, once a sync period,
