@@ -1,13 +1,17 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/warren-mq/warren/hack/localenv"
+	"github.com/warren-mq/warren/test/amqptest"
 )
 
 const (
@@ -90,4 +94,24 @@ func TestTheGateNeedsTheLabel(t *testing.T) {
 	w.mustKubectl("label", "pod/two-gates", "-n", w.namespace, "team=shop")
 	w.mustKubectl("patch", "pod/two-gates", "-n", w.namespace, "--type=strategic", "-p="+`{"spec":{"schedulingGates":[{"name":"warren.dev/topology","$patch":"delete"}]}}`)
 	w.mustKubectl("label", "pod/two-gates", "-n", w.namespace, "warren.dev/gated-")
+}
+
+// Kubernetes itself finds nothing wrong with the policy's expressions.
+func TestThePolicyIsWellTyped(t *testing.T) {
+	t.Parallel()
+	w := newOrderTenant(t, localenv.Broker(t, localenv.Series43))
+	amqptest.Eventually(t, within, func() error {
+		var policy admissionv1.ValidatingAdmissionPolicy
+		content, err := w.api.Get().AbsPath("apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/warren-gate").DoRaw(t.Context())
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(content, &policy); err != nil {
+			return err
+		}
+		if status := policy.Status; status.TypeChecking == nil || len(status.TypeChecking.ExpressionWarnings) > 0 {
+			return fmt.Errorf("the policy's status is %+v, want it checked and without a warning", status)
+		}
+		return nil
+	})
 }

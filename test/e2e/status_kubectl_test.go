@@ -128,7 +128,8 @@ func TestTheSamplesApply(t *testing.T) {
 	o := sharedOperator(t)
 	const samples = repository + "/config/samples"
 	// A namespace of a dry run does not exist for what is in it.
-	for _, args := range [][]string{{"apply", "-f", samples + "/namespaces.yaml"}, {"apply", "-k", samples, "--dry-run=server"}} {
+	for _, args := range [][]string{{"apply", "-f", samples + "/namespaces.yaml"}, {"apply", "-k", samples, "--dry-run=server"},
+		{"apply", "-f", samples + "/publisher-gated.yaml", "-f", samples + "/init-container.yaml", "--dry-run=server"}} {
 		if out, err := o.kubectl.run(t.Context(), "", args...); err != nil || strings.Contains(out, "Warning") {
 			t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
