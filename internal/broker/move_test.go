@@ -149,9 +149,9 @@ func TestMoveStopsWhereTheQueueRefuses(t *testing.T) {
 			quorum(r.names.Work, topology.Arguments{"x-max-length": 5, "x-overflow": "reject-publish"}),
 			topology.Binding{Source: r.names.Redrive(), Destination: r.names.Work, DestinationKind: topology.KindQueue})
 		var progress MoveProgress
-		_, err = r.Move(t.Context(), r.all(), &progress)
+		_, err = r.Move(t.Context(), r.all(func(m *Move) { m.PerSecond = 50 }), &progress)
 		wantError(t, configOf(r.vhost), err, Nacked, `move what is in queue "billing.parking"`, `the queue behind exchange "billing.redrive" does not take a message`, "length limit")
-		// A quorum queue takes some more than its limit before it refuses.
+		// A quorum queue takes some more than its limit before it refuses, hence the slow pace.
 		taken, err := amqptest.Ready(r.app, r.names.Work)
 		must(t, err)
 		if got := progress.Counts().Moved; got != int64(taken) {

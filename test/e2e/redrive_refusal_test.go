@@ -17,7 +17,8 @@ func TestRedriveStopsWhereNothingArrives(t *testing.T) {
 	onStages(t, func(t *testing.T, s *stage) {
 		s.establish(subscriptionManifest("billing", `workQueue: {name: billing, maxLength: 50}, retry: {immediate: {}}`), "billing")
 		s.park(t, amqptest.Messages("m", 300)...)
-		s.apply(redriveManifest("refused", ``))
+		// Slowly: a quorum queue refuses some time after its limit is reached.
+		s.apply(redriveManifest("refused", `messagesPerSecond: 50`))
 		rd := s.awaitRedrive("refused", within, v1alpha1.ConditionFailed, v1alpha1.ReasonRefusedByQueue)
 		moved := int(*rd.Status.Moved)
 		s.assertReady(t, "billing", moved)
