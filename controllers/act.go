@@ -99,6 +99,13 @@ func executeOne(ctx context.Context, s Session, action drift.Action) error {
 		return s.DeletePolicy(ctx, a.Name)
 	case drift.DeleteDrained:
 		return s.DeleteEmptyQueue(ctx, a.Queue)
+	case drift.DeleteEmptyQueue:
+		return s.DeleteEmptyQueue(ctx, a.Queue)
+	case drift.DeleteExchange:
+		if a.OnlyUnused {
+			return s.DeleteUnusedExchange(ctx, a.Name)
+		}
+		return s.DeleteExchange(ctx, a.Name)
 	}
 	return fmt.Errorf("no way to %s", action)
 }
@@ -141,6 +148,16 @@ func tellDrained(r events.EventRecorder, about runtime.Object, plan drift.Plan) 
 			emitOn(r, about, topology.Queue{Name: d.Queue}.String(), corev1.EventTypeNormal, eventDrained, "Delete", fmt.Sprintf("wait queue %q of an earlier ladder had drained and was removed", d.Queue))
 		}
 	}
+}
+
+// tellDeleted says how many messages went with a queue that was deleted.
+func tellDeleted(r events.EventRecorder, about runtime.Object, queue string, messages int) {
+	kind := corev1.EventTypeNormal
+	if messages > 0 {
+		kind = corev1.EventTypeWarning
+	}
+	emitOn(r, about, topology.Queue{Name: queue}.String(), kind, eventDeleted, "Delete",
+		fmt.Sprintf("queue %q was deleted, and %s with it (those that waited to be dead-lettered not counted)", queue, count(int64(messages), "message")))
 }
 
 func hasQueue(objects []topology.Object) bool {

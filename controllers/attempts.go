@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
 )
 
@@ -84,6 +85,24 @@ func (t *attempts) wasProved(key types.NamespacedName, generation int64, conditi
 		return true
 	}
 	return condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == generation
+}
+
+// noteRemoval notes what was done to remove what a resource has.
+func (t *attempts) noteRemoval(key types.NamespacedName, plan drift.Plan, problem *Problem) {
+	t.m.Store(key, attempt{at: time.Now(), plan: plan.String(), problem: problem})
+}
+
+// quietSince is when something was last done for a resource, or when its
+// generation was first worked on.
+func (t *attempts) quietSince(key types.NamespacedName) time.Time {
+	var since time.Time
+	if v, ok := t.known.Load(key); ok {
+		since = v.(generationAt).at
+	}
+	if last, ok := t.get(key); ok && last.at.After(since) {
+		since = last.at
+	}
+	return since
 }
 
 // forget is for a resource that is gone.

@@ -40,7 +40,7 @@ func (r *BrokerReconciler) secret(ctx context.Context, namespace, name string, k
 	err := r.Secrets.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, &s)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, problem(v1alpha1.ReasonSecretNotFound, "Secret %q does not exist in namespace %q: create it with the keys %s", name, namespace, strings.Join(keys, " and ")), nil
+		return nil, gone(v1alpha1.ReasonSecretNotFound, "Secret %q does not exist in namespace %q: create it with the keys %s", name, namespace, strings.Join(keys, " and ")), nil
 	case apierrors.IsForbidden(err):
 		return nil, problem(v1alpha1.ReasonSecretNotFound, "Warren may not read Secret %q in namespace %q: grant its service account get on secrets there", name, namespace), nil
 	case err != nil:

@@ -22,6 +22,9 @@ type Session interface {
 	Count(ctx context.Context, queue string) (broker.QueueCount, error)
 	Move(ctx context.Context, move broker.Move, progress *broker.MoveProgress) (broker.MoveEnd, error)
 	DeletePolicy(ctx context.Context, name string) error
+	DeleteQueue(ctx context.Context, name string) (messages int, err error)
+	DeleteExchange(ctx context.Context, name string) error
+	DeleteUnusedExchange(ctx context.Context, name string) error
 	Close()
 }
 

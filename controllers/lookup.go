@@ -55,7 +55,7 @@ func aboutBroker(key types.NamespacedName, p *Problem) *Problem {
 // namespace, what does not exist and what does not allow us read alike.
 func (l lookup) permit(ctx context.Context, kind string, key types.NamespacedName, from string, exists bool, grant v1alpha1.AllowedNamespaces, notFound string) (*Problem, error) {
 	if !exists && key.Namespace == from {
-		return problem(notFound, "%s %q does not exist in namespace %q: create it, or correct the reference", kind, key.Name, key.Namespace), nil
+		return gone(notFound, "%s %q does not exist in namespace %q: create it, or correct the reference", kind, key.Name, key.Namespace), nil
 	}
 	allowed := false
 	if exists {
@@ -65,8 +65,10 @@ func (l lookup) permit(ctx context.Context, kind string, key types.NamespacedNam
 		}
 	}
 	if !allowed {
-		return problem(v1alpha1.ReasonNotAllowed,
-			"%s %s does not exist or does not allow namespace %q: its owner can allow it in spec.allowedNamespaces", kind, key, from), nil
+		p := problem(v1alpha1.ReasonNotAllowed,
+			"%s %s does not exist or does not allow namespace %q: its owner can allow it in spec.allowedNamespaces", kind, key, from)
+		p.Gone = !exists
+		return p, nil
 	}
 	return nil, nil
 }

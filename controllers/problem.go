@@ -19,10 +19,18 @@ type Problem struct {
 	Status  metav1.ConditionStatus
 	Reason  string
 	Message string
+	// Gone: what a resource depends on exists no more, so that waiting for it is in vain.
+	Gone bool
 }
 
 func problem(reason, format string, args ...any) *Problem {
 	return &Problem{Status: metav1.ConditionFalse, Reason: reason, Message: fmt.Sprintf(format, args...)}
+}
+
+func gone(reason, format string, args ...any) *Problem {
+	p := problem(reason, format, args...)
+	p.Gone = true
+	return p
 }
 
 func unknown(reason, format string, args ...any) *Problem {

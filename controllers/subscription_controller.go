@@ -20,7 +20,7 @@ type SubscriptionReconciler struct {
 	reconciler
 }
 
-// +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=get;list;watch
+// +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
@@ -33,7 +33,10 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !sub.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil
+		return r.remove(ctx, r.removable(&sub))
+	}
+	if err := r.keepFinalizer(ctx, &sub, !r.removable(&sub).retain); err != nil {
+		return reconcile.Result{}, err
 	}
 	a, err := r.assess(ctx, &sub)
 	if err != nil || a == nil {

@@ -40,7 +40,10 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !t.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil
+		return r.remove(ctx, r.removable(&t))
+	}
+	if err := r.keepFinalizer(ctx, &t, !r.removable(&t).retain); err != nil {
+		return reconcile.Result{}, err
 	}
 	a, err := r.assess(ctx, &t)
 	if err != nil || a == nil {
@@ -94,17 +97,21 @@ func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*asses
 		a.problem = refused(err)
 		return a, nil
 	}
-	policy := t.Spec.AdoptionPolicy
-	if policy == "" {
-		policy = v1alpha1.AdoptionPolicyAdopt
-	}
-	claims, err := r.claims(ctx, t, view, policy)
+	claims, err := r.claims(ctx, t, view, topicAdoption(t))
 	if err != nil {
 		return nil, err
 	}
 	a.compare(compiled, claims)
 	a.problem = firstOf(topicBlockers, a)
 	return a, nil
+}
+
+// topicAdoption is the policy with its default.
+func topicAdoption(t *v1alpha1.Topic) v1alpha1.AdoptionPolicy {
+	if t.Spec.AdoptionPolicy == "" {
+		return v1alpha1.AdoptionPolicyAdopt
+	}
+	return t.Spec.AdoptionPolicy
 }
 
 // topicBlockers are the reasons why a topic's exchange is not declared.

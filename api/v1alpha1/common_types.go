@@ -7,6 +7,15 @@ const (
 	// PausedAnnotation, set to "true", makes Warren read and report and
 	// write nothing to the broker for this resource.
 	PausedAnnotation = "warren.dev/paused"
+	// AbandonAnnotation, set to "true" on a resource that is being deleted,
+	// lets it go as it is: what is left on the broker stays there.
+	AbandonAnnotation = "warren.dev/abandon"
+	// DeleteAdoptedAnnotation, set to "true", lets deletionPolicy delete what
+	// was taken over as well. The Broker's spec.adoption must allow the namespace to adopt.
+	DeleteAdoptedAnnotation = "warren.dev/delete-adopted"
+	// CleanupFinalizer keeps a resource until its deletionPolicy is done. Only
+	// those have it that have one other than Retain.
+	CleanupFinalizer = "warren.dev/cleanup"
 	// ForceOpenAnnotation, set to "true" on a Topic, opens it for publishing
 	// whatever its subscriptions say: the break-glass.
 	ForceOpenAnnotation = "warren.dev/force-open"

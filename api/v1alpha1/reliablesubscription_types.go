@@ -72,9 +72,13 @@ type ReliableSubscriptionSpec struct {
 	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
 
 	// deletionPolicy says what becomes of queues and exchanges when this
-	// resource is deleted: Retain (default: nothing, they go on working).
-	// The values DeleteWhenEmpty and Delete are reserved; this version
-	// treats them as Retain.
+	// resource is deleted: Retain (default: nothing, they go on working);
+	// DeleteWhenEmpty (the sources are unbound, and each queue is deleted once
+	// it is known to have been empty and unused for 10 s; until then the resource waits in
+	// Terminating, and its status says for what); Delete (at once, with what
+	// they hold; Events tell how many messages went). What was adopted is left
+	// alone unless annotation warren.dev/delete-adopted is "true". Annotation
+	// warren.dev/abandon: "true" lets a resource go that waits.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
@@ -107,6 +111,13 @@ type ImmutableDriftAction string
 // DeletionPolicy says what becomes of the broker's objects when a subscription goes.
 // +kubebuilder:validation:Enum=Retain;DeleteWhenEmpty;Delete
 type DeletionPolicy string
+
+// The values of DeletionPolicy.
+const (
+	DeletionRetain          DeletionPolicy = "Retain"
+	DeletionDeleteWhenEmpty DeletionPolicy = "DeleteWhenEmpty"
+	DeletionDelete          DeletionPolicy = "Delete"
+)
 
 // Source is an exchange, and which of its messages are wanted.
 //

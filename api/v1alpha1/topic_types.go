@@ -18,6 +18,12 @@ const (
 // +kubebuilder:validation:Enum=Retain;Delete
 type TopicDeletionPolicy string
 
+// The values of TopicDeletionPolicy.
+const (
+	TopicDeletionRetain TopicDeletionPolicy = "Retain"
+	TopicDeletionDelete TopicDeletionPolicy = "Delete"
+)
+
 // TopicSpec is an exchange that events are published to, and who must hear them.
 //
 // +kubebuilder:validation:XValidation:rule="self.brokerRef == oldSelf.brokerRef",message="brokerRef is immutable: the exchange lives on that broker; create another Topic"
@@ -75,7 +81,10 @@ type TopicSpec struct {
 	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
 
 	// deletionPolicy says what becomes of the exchange when the Topic is
-	// deleted: Retain (default: nothing) or Delete (only when nothing is bound to it).
+	// deleted: Retain (default: nothing) or Delete (only when nothing is bound
+	// to it; the unroutable queue goes after it, when it is empty; until then the
+	// Topic waits in Terminating, and its condition Ready says for what).
+	// Annotation warren.dev/abandon: "true" lets a Topic go that waits.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy TopicDeletionPolicy `json:"deletionPolicy,omitempty"`

@@ -50,6 +50,7 @@ func (m memory) next(q topology.SeenQueue, bound bool, now time.Time) memory {
 		NonemptySince:      firstOf(m.trouble.NonemptySince, now, positive(q.Messages)),
 		DeadLetteringSince: firstOf(m.trouble.DeadLetteringSince, now, positive(q.DeadLettering)),
 		DeadLetteringEased: grew(q.DeadLettering, m.deadLettering),
+		EmptySince:         firstOf(m.trouble.EmptySince, now, empty(q)),
 		DrainedSince:       firstOf(m.trouble.DrainedSince, now, !bound && empty(q)),
 		SpinningSince:      firstOf(m.trouble.SpinningSince, now, positive(q.Messages) && (m.spins(q) || m.mayStillSpin(q, now))),
 	}

@@ -82,7 +82,7 @@ func TestCarryTrouble(t *testing.T) {
 		},
 		{
 			name: "drained", reason: "since the first in a row",
-			readings: []reading{{at: 0, messages: 1}, {at: 30, drained: true}, {at: 60, drained: true}}, want: topology.Trouble{DrainedSince: at(30)},
+			readings: []reading{{at: 0, messages: 1}, {at: 30, drained: true}, {at: 60, drained: true}}, want: topology.Trouble{EmptySince: at(30), DrainedSince: at(30)},
 		},
 		{
 			name: "drained but for one unknown counter", reason: "no proof",

@@ -79,10 +79,20 @@ func (s *Session) DeleteEmptyQueue(ctx context.Context, name string) error {
 // DeleteExchange deletes an exchange with its bindings. One that does not
 // exist is no error.
 func (s *Session) DeleteExchange(ctx context.Context, name string) error {
+	return s.deleteExchange(ctx, name, false)
+}
+
+func (s *Session) deleteExchange(ctx context.Context, name string, ifUnused bool) error {
 	t := task{op: opDelete, kind: string(topology.KindExchange), object: topology.Exchange{Name: name}.String()}
 	return s.onChannel(ctx, func(do *doer) error {
-		return do.call(ctx, t, func(c *amqp.Channel) error { return c.ExchangeDelete(name, false, false) })
+		return do.call(ctx, t, func(c *amqp.Channel) error { return c.ExchangeDelete(name, ifUnused, false) })
 	})
+}
+
+// DeleteUnusedExchange deletes an exchange unless something is bound to it,
+// which is [Precondition].
+func (s *Session) DeleteUnusedExchange(ctx context.Context, name string) error {
+	return s.deleteExchange(ctx, name, true)
 }
 
 // DeletePolicy deletes a policy. One that does not exist is no error.

@@ -22,13 +22,31 @@ type Unbind struct{ Binding topology.Binding }
 // been empty and unbound long enough.
 type DeleteDrained struct{ Queue string }
 
+// DeleteQueue deletes a queue with what it holds.
+type DeleteQueue struct{ Queue string }
+
+// DeleteEmptyQueue deletes a queue that was seen to be empty and unused for
+// long enough, unless it is not so at that moment.
+type DeleteEmptyQueue struct{ Queue string }
+
+// DeleteExchange deletes an exchange; one that others use, if nothing is bound to it.
+type DeleteExchange struct {
+	Name       string
+	OnlyUnused bool
+}
+
 // DeletePolicy deletes a policy that another one of ours has taken over from.
 type DeletePolicy struct{ Name string }
 
 func (a Declare) String() string       { return "declare " + a.Object.String() }
 func (a Unbind) String() string        { return "remove " + a.Binding.String() }
 func (a DeleteDrained) String() string { return fmt.Sprintf("delete drained queue %q", a.Queue) }
-func (a DeletePolicy) String() string  { return "delete " + topology.Policy{Name: a.Name}.String() }
+func (a DeleteQueue) String() string   { return "delete " + topology.Queue{Name: a.Queue}.String() }
+func (a DeleteEmptyQueue) String() string {
+	return "delete empty " + topology.Queue{Name: a.Queue}.String()
+}
+func (a DeleteExchange) String() string { return "delete " + topology.Exchange{Name: a.Name}.String() }
+func (a DeletePolicy) String() string   { return "delete " + topology.Policy{Name: a.Name}.String() }
 
 // Plan is what to do, in order.
 type Plan []Action

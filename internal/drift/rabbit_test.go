@@ -84,6 +84,12 @@ func (r *rabbit) do(action drift.Action) {
 		r.policies = slices.DeleteFunc(r.policies, func(p topology.Policy) bool { return p.Name == a.Name })
 	case drift.DeleteDrained:
 		r.deleteQueue(a.Queue)
+	case drift.DeleteQueue:
+		r.deleteQueue(a.Queue)
+	case drift.DeleteEmptyQueue:
+		r.deleteQueue(a.Queue)
+	case drift.DeleteExchange:
+		r.deleteExchange(a.Name)
 	}
 }
 

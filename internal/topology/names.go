@@ -93,6 +93,16 @@ func (n Names) Rung(exchange string) int {
 // IsWait tells whether a queue of this name is, or was, a wait queue of this subscription.
 func (n Names) IsWait(queue string) bool { return strings.HasPrefix(queue, n.Work+".wait.") }
 
+// Exchanges are the names that this subscription's exchanges may have, under
+// whatever spec.
+func (n Names) Exchanges() []string {
+	names := []string{n.Dead(), n.Park(), n.Redrive(), n.Retry(), n.First(), n.FirstIdle(), n.FixedReturn()}
+	for k := 1; k <= maxRungs; k++ {
+		names = append(names, n.Return(k))
+	}
+	return names
+}
+
 // OwnsExchange tells whether an exchange's name is one that this subscription
 // may have declared, under whatever spec.
 func (n Names) OwnsExchange(name string) bool {

@@ -145,6 +145,9 @@ type Trouble struct {
 	GrewAt time.Time
 	// NonemptySince is the first of the readings in a row that found messages.
 	NonemptySince time.Time
+	// EmptySince is the first of the readings in a row that found the queue
+	// known to be empty, in the same sense.
+	EmptySince time.Time
 	// DrainedSince is the first of the readings in a row that found the queue
 	// known to be empty (ready, unacknowledged, dead-lettering, delayed where
 	// the broker has it) and no binding that leads to it.
