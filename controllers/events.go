@@ -20,6 +20,7 @@ const (
 	eventRemoved        = "Removed"
 	eventReleased       = "Released"
 	eventParkingBacklog = "ParkingBacklog"
+	eventParkingDoubled = "ParkingBacklogDoubled"
 	eventParkingCleared = "ParkingCleared"
 	eventOpened         = "TopicOpened"
 	eventStarted        = "Started"

@@ -18,6 +18,7 @@ import (
 // SubscriptionReconciler makes ReliableSubscriptions work and says how they do.
 type SubscriptionReconciler struct {
 	reconciler
+	backlogs backlogs
 }
 
 // +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=get;list;watch;patch
@@ -30,6 +31,7 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	r.settled.forget(req.NamespacedName)
 	if err := r.Client.Get(ctx, req.NamespacedName, &sub); err != nil {
 		r.forget(req.NamespacedName)
+		r.backlogs.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !sub.DeletionTimestamp.IsZero() {

@@ -36,6 +36,7 @@ func (r *SubscriptionReconciler) report(ctx context.Context, sub *v1alpha1.Relia
 		return reconcile.Result{}, err
 	}
 	subscriptionEvents(r.Events, sub, status)
+	r.backlogs.tell(r.Events, sub, status)
 	return reconcile.Result{}, nil
 }
 
