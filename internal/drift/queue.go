@@ -119,6 +119,9 @@ func optional(s setting, desired any) bool {
 // causeOf tells whether the queue's own argument is at fault or a policy.
 func (c *comparison) causeOf(q topology.Queue, seen topology.SeenQueue, s setting, desired any) Cause {
 	arg := seen.Arguments[s.argument]
+	if arg == nil && c.livesByFormerPolicy(q, seen) {
+		return CauseImmutable
+	}
 	if inPolicy := q.Arguments[s.argument] == nil && desired != nil; inPolicy && arg == nil {
 		return CausePolicy
 	}

@@ -11,6 +11,9 @@ import (
 // remedy says what a person has to do.
 func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting, desired any, cause Cause) string {
 	switch {
+	case cause == CauseImmutable && seen.Arguments[s.argument] == nil && c.livesByFormerPolicy(q, seen):
+		return fmt.Sprintf("The queue was made with settings: Policy and lives by %s, which stays as it is: RabbitMQ cannot give arguments to a queue that exists. Set settings to Policy again, which changes it live; or %s",
+			topology.Policy{Name: seen.Policy}, recreateQueue(q.Name))
 	case cause == CausePolicy && c.kept != nil && c.policyIsOurs(q, seen, s):
 		return c.keptRemedy()
 	case cause == CausePolicy:
@@ -21,6 +24,12 @@ func (c *comparison) remedy(q topology.Queue, seen topology.SeenQueue, s setting
 		way += "; or set the spec to what is there"
 	}
 	return way
+}
+
+// livesByFormerPolicy tells whether a work queue has its settings by the
+// policy that an earlier spec (settings: Policy) made for it.
+func (c *comparison) livesByFormerPolicy(q topology.Queue, seen topology.SeenQueue) bool {
+	return q.Role == topology.RoleWork && c.ownPolicy(q) == nil && seen.Policy != "" && seen.Policy == topology.PolicyOfOwner(c.want.Owner)
 }
 
 // specHas tells whether a spec can say what a queue of this role has.
