@@ -11,6 +11,7 @@ import (
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/internal/drift"
+	"github.com/warren-mq/warren/internal/topology"
 )
 
 // shield is how the vhost's shield policy is, as far as it was read back.
@@ -23,7 +24,7 @@ type shield struct {
 
 // shieldName is this Broker's own: policies bear no mark, so that the name says whose it is.
 func (r *BrokerReconciler) shieldName(b *v1alpha1.Broker) string {
-	return fmt.Sprintf("warren-shield.%s.%s.%s", r.ClusterID, b.Namespace, b.Name)
+	return fmt.Sprintf("%s%s.%s.%s", topology.ShieldPrefix, r.ClusterID, b.Namespace, b.Name)
 }
 
 // keepShield sets or removes the shield policy where a reading shows that it

@@ -59,6 +59,13 @@ func TestPolicyOverrides(t *testing.T) {
 			policies: policies{{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"delivery-limit": int64(5)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-delivery-limit", Desired: "-1", Observed: "5", Impact: unsafe,
 				Remedy: `a message leaves this queue after more than 5 looks at it. Take delivery-limit out of policy "stray" (priority 0), ` + fmt.Sprintf(orShield, "W.parking")}}},
+		{reason: "the shield had no room for it", spec: immediate,
+			policies: policies{
+				{Name: "stray", Pattern: "parking$", ApplyTo: "queues", Definition: arguments{"expires": int64(1)}},
+				{Name: topology.ShieldPrefix + "id.shop.main", Pattern: "^none$", ApplyTo: "queues", Priority: 9, Definition: arguments{"overflow": "reject-publish"}},
+			},
+			want: []v1alpha1.DriftEntry{{Object: `queue "W.parking"`, Field: "x-expires", Desired: "none", Observed: "1", Impact: unsafe,
+				Remedy: expires + ` Take expires out of policy "stray" (priority 0), or have its pattern leave queue "W.parking" out; or give it its default name, for which the shield policy always has room.`}}},
 		{reason: "the lower limit is in force", spec: immediate,
 			policies: policies{{Name: "stray", Pattern: "^W$", ApplyTo: "queues", Definition: arguments{"delivery-limit": int64(5)}}},
 			want: []v1alpha1.DriftEntry{{Object: `queue "W"`, Field: "x-delivery-limit", Desired: "20", Observed: "5", Impact: tolerable,

@@ -62,9 +62,17 @@ func (c *comparison) policyRemedy(q topology.Queue, seen topology.SeenQueue, s s
 	}
 	way := fmt.Sprintf("Take %s out of %s, or have its pattern leave queue %q out", s.policyKey, strings.Join(culprits, " and of "), seen.Name)
 	if q.Role != topology.RoleWork && c.operatorPolicyThatSets(seen, s) == nil {
-		way += "; or set Broker.spec.shieldPolicy, which keeps such policies off wait and parking queues"
+		way += "; or " + c.shieldAdvice()
 	}
 	return way + "."
+}
+
+// shieldAdvice: a shield that is up has no room for every name.
+func (c *comparison) shieldAdvice() string {
+	if slices.ContainsFunc(c.seen.Policies, func(p topology.Policy) bool { return strings.HasPrefix(p.Name, topology.ShieldPrefix) }) {
+		return "give it its default name, for which the shield policy always has room"
+	}
+	return "set Broker.spec.shieldPolicy, which keeps such policies off wait and parking queues"
 }
 
 // culprits are the policies that decide a setting of a queue in place of ours,

@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// ShieldPrefix begins the names of shield policies.
+const ShieldPrefix = "warren-shield."
+
 const (
 	// shieldPriority is the highest that fits into 32 bits, so that no policy
 	// that was made without this one in mind is above it.
