@@ -102,10 +102,8 @@ func refusing(a *assessment) string {
 	return ""
 }
 
-// setSpinning: the work queue holds messages, redelivers, and nothing is
-// acknowledged over two sync periods. What leaves it for a wait queue or the
-// parking queue makes progress too: rejections end, by the ladder or the
-// delivery limit.
+// setSpinning: the work queue holds messages, redelivers again and again over
+// two sync periods, and nothing is acknowledged.
 func setSpinning(set *conditionSet, a *assessment) {
 	const kind = v1alpha1.ConditionSpinning
 	if !known(set, kind, a, "") {
@@ -115,7 +113,7 @@ func setSpinning(set *conditionSet, a *assessment) {
 	switch {
 	case !there || w.Messages == nil:
 		set.set(kind, metav1.ConditionUnknown, v1alpha1.ReasonCountersUnknown, fmt.Sprintf("the broker does not tell the counters of queue %q", a.topology.Names.Work))
-	case spins(a, w, set.isTrue(kind)):
+	case spins(a, w):
 		set.set(kind, metav1.ConditionTrue, v1alpha1.ReasonNoProgress, fmt.Sprintf(
 			"queue %q redelivers and nothing is acknowledged: a consumer that requeues by basic.nack or hangs is not ended by any limit; have it reject (requeue=false) what it cannot do, and give it a deadline", w.Name))
 	case *w.Messages == 0:
@@ -125,17 +123,20 @@ func setSpinning(set *conditionSet, a *assessment) {
 	}
 }
 
-func spins(a *assessment, work topology.SeenQueue, before bool) bool {
+// spins looks at redeliveries that nothing else explains. What leaves for a
+// wait queue or the parking queue makes progress too: rejections end, by the
+// ladder or the delivery limit. What comes back from there is a redelivery.
+func spins(a *assessment, work topology.SeenQueue) bool {
 	since := work.Trouble.SpinningSince
 	if since.IsZero() {
 		return false
 	}
 	for _, q := range queuesOf(a.topology, a.snapshot()) {
-		if q.Name != work.Name && !q.Trouble.GrewAt.Before(since) {
-			return false
+		if q.Name != work.Name && q.Trouble.ChangedAt.After(since) {
+			since = q.Trouble.ChangedAt
 		}
 	}
 	// Counters are renewed every few seconds only: a shorter period proves nothing.
 	period := max(a.view.SyncPeriod, statisticsInterval)
-	return before || a.snapshot().TakenAt.Sub(since) >= 2*period
+	return work.Trouble.RedeliveredAt.Sub(since) >= 2*period
 }

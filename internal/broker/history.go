@@ -46,18 +46,28 @@ func (m memory) next(q topology.SeenQueue, bound bool, now time.Time) memory {
 		n.since = m.since
 	}
 	n.trouble = topology.Trouble{
-		GrewAt:             m.trouble.GrewAt,
+		ChangedAt:          m.trouble.ChangedAt,
 		NonemptySince:      firstOf(m.trouble.NonemptySince, now, positive(q.Messages)),
 		DeadLetteringSince: firstOf(m.trouble.DeadLetteringSince, now, positive(q.DeadLettering)),
 		DeadLetteringEased: grew(q.DeadLettering, m.deadLettering),
 		EmptySince:         firstOf(m.trouble.EmptySince, now, empty(q)),
 		DrainedSince:       firstOf(m.trouble.DrainedSince, now, !bound && empty(q)),
-		SpinningSince:      firstOf(m.trouble.SpinningSince, now, positive(q.Messages) && (m.spins(q) || m.mayStillSpin(q, now))),
 	}
-	if grew(m.messages, q.Messages) {
-		n.trouble.GrewAt = now
+	if grew(m.messages, q.Messages) || grew(q.Messages, m.messages) {
+		n.trouble.ChangedAt = now
 	}
+	m.carrySpin(&n.trouble, q, now)
 	return n
+}
+
+func (m memory) carrySpin(t *topology.Trouble, q topology.SeenQueue, now time.Time) {
+	switch {
+	case !positive(q.Messages):
+	case m.spins(q):
+		t.SpinningSince, t.RedeliveredAt = firstOf(m.trouble.SpinningSince, now, true), now
+	case m.mayStillSpin(q, now):
+		t.SpinningSince, t.RedeliveredAt = m.trouble.SpinningSince, m.trouble.RedeliveredAt
+	}
 }
 
 // firstOf is the time of the first of the readings in a row.
@@ -78,9 +88,10 @@ func (m memory) spins(q topology.SeenQueue) bool {
 }
 
 // mayStillSpin: readings that come faster than the broker's statistics see
-// the same counters several times, which says nothing new.
+// the same counters several times, which says nothing new. Nor do they while a
+// consumer holds something: one that hangs does so for its whole time-out.
 func (m memory) mayStillSpin(q topology.SeenQueue, now time.Time) bool {
-	return !m.trouble.SpinningSince.IsZero() && m.sameCounters(q) && now.Sub(m.since) < statisticsPause
+	return !m.trouble.SpinningSince.IsZero() && m.sameCounters(q) && (positive(q.Unacknowledged) || now.Sub(m.since) < statisticsPause)
 }
 
 func (m memory) sameCounters(q topology.SeenQueue) bool {

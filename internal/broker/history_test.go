@@ -14,6 +14,7 @@ import (
 type reading struct {
 	at                                              int
 	messages, deadLettering, redelivered, acknowled any // int, or nil for unknown
+	held                                            any
 	// drained: every counter is 0, and nothing is bound to the queue.
 	drained bool
 }
@@ -31,7 +32,7 @@ func (r reading) queue() topology.SeenQueue {
 		return topology.SeenQueue{Name: "q", Messages: zero, Ready: zero, Unacknowledged: zero, DeadLettering: zero, Delayed: zero}
 	}
 	return topology.SeenQueue{
-		Name: "q", Messages: counter(r.messages), DeadLettering: counter(r.deadLettering),
+		Name: "q", Messages: counter(r.messages), DeadLettering: counter(r.deadLettering), Unacknowledged: counter(r.held),
 		Redeliveries: counter(r.redelivered), Acknowledgements: counter(r.acknowled),
 	}
 }
@@ -49,11 +50,11 @@ func TestCarryTrouble(t *testing.T) {
 		{name: "empty", reason: "nothing is wrong", readings: []reading{{at: 0, messages: 0, deadLettering: 0}}},
 		{
 			name: "nonempty", reason: "since the first in a row",
-			readings: []reading{{at: 0, messages: 0}, {at: 30, messages: 1}, {at: 60, messages: 1}}, want: topology.Trouble{NonemptySince: at(30), GrewAt: at(30)},
+			readings: []reading{{at: 0, messages: 0}, {at: 30, messages: 1}, {at: 60, messages: 1}}, want: topology.Trouble{NonemptySince: at(30), ChangedAt: at(30)},
 		},
 		{
 			name: "emptied in between", reason: "starts anew",
-			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 0}, {at: 60, messages: 5}}, want: topology.Trouble{NonemptySince: at(60), GrewAt: at(60)},
+			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 0}, {at: 60, messages: 5}}, want: topology.Trouble{NonemptySince: at(60), ChangedAt: at(60)},
 		},
 		{
 			name: "unknown in between", reason: "a reading that found none is not one that found some",
@@ -73,8 +74,8 @@ func TestCarryTrouble(t *testing.T) {
 			readings: []reading{{at: 0, deadLettering: 9}, {at: 30, deadLettering: 0}}, want: topology.Trouble{DeadLetteringEased: true},
 		},
 		{
-			name: "grew and shrank", reason: "the last time that it grew",
-			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 5}, {at: 60, messages: 4}}, want: topology.Trouble{NonemptySince: at(0), GrewAt: at(30)},
+			name: "grew and shrank", reason: "the last time that it did either",
+			readings: []reading{{at: 0, messages: 1}, {at: 30, messages: 5}, {at: 60, messages: 4}, {at: 90, messages: 4}}, want: topology.Trouble{NonemptySince: at(0), ChangedAt: at(60)},
 		},
 		{
 			name: "first reading of messages", reason: "it does not tell whether there are more than before",
@@ -82,7 +83,7 @@ func TestCarryTrouble(t *testing.T) {
 		},
 		{
 			name: "drained", reason: "since the first in a row",
-			readings: []reading{{at: 0, messages: 1}, {at: 30, drained: true}, {at: 60, drained: true}}, want: topology.Trouble{EmptySince: at(30), DrainedSince: at(30)},
+			readings: []reading{{at: 0, messages: 1}, {at: 30, drained: true}, {at: 60, drained: true}}, want: topology.Trouble{EmptySince: at(30), DrainedSince: at(30), ChangedAt: at(30)},
 		},
 		{
 			name: "drained but for one unknown counter", reason: "no proof",
@@ -95,7 +96,7 @@ func TestCarryTrouble(t *testing.T) {
 		{
 			name: "spinning", reason: "redelivered and nothing acknowledged, since the first reading that saw it",
 			readings: []reading{{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 30, messages: 1, redelivered: 20, acknowled: 5}, {at: 60, messages: 1, redelivered: 30, acknowled: 5}},
-			want:     topology.Trouble{NonemptySince: at(0), SpinningSince: at(30)},
+			want:     topology.Trouble{NonemptySince: at(0), SpinningSince: at(30), RedeliveredAt: at(60)},
 		},
 		{
 			name: "nothing left", reason: "what was redelivered is gone, wherever it went",
@@ -119,7 +120,7 @@ func TestCarryTrouble(t *testing.T) {
 		{
 			name: "statistics began anew, then spinning", reason: "compared with the new beginning",
 			readings: []reading{{at: 0, messages: 1, redelivered: 100, acknowled: 5}, {at: 30, messages: 1, redelivered: 3, acknowled: 0}, {at: 60, messages: 1, redelivered: 9, acknowled: 0}},
-			want:     topology.Trouble{NonemptySince: at(0), SpinningSince: at(60)},
+			want:     topology.Trouble{NonemptySince: at(0), SpinningSince: at(60), RedeliveredAt: at(60)},
 		},
 		{
 			name: "absent in between", reason: "no claim over a gap",
@@ -132,7 +133,29 @@ func TestCarryTrouble(t *testing.T) {
 				{at: 0, messages: 1, redelivered: 10, acknowled: 5}, {at: 1, messages: 1, redelivered: 20, acknowled: 5}, {at: 2, messages: 1, redelivered: 20, acknowled: 5},
 				{at: 5, messages: 1, redelivered: 20, acknowled: 5}, {at: 6, messages: 1, redelivered: 30, acknowled: 5}, {at: 12, messages: 1, redelivered: 30, acknowled: 5},
 			},
-			want: topology.Trouble{NonemptySince: at(0), SpinningSince: at(1)},
+			want: topology.Trouble{NonemptySince: at(0), SpinningSince: at(1), RedeliveredAt: at(6)},
+		},
+		{
+			name: "held by a consumer that hangs", reason: "redelivered each time that the broker takes it back, with long pauses",
+			readings: []reading{
+				{at: 0, messages: 1, redelivered: 0, acknowled: 5, held: 1}, {at: 60, messages: 1, redelivered: 1, acknowled: 5, held: 1},
+				{at: 90, messages: 1, redelivered: 1, acknowled: 5, held: 1}, {at: 120, messages: 1, redelivered: 2, acknowled: 5, held: 1}, {at: 150, messages: 1, redelivered: 2, acknowled: 5, held: 1},
+			},
+			want: topology.Trouble{NonemptySince: at(0), SpinningSince: at(60), RedeliveredAt: at(120)},
+		},
+		{
+			name: "a long task begun anew", reason: "acknowledged in the end",
+			readings: []reading{
+				{at: 0, messages: 2, redelivered: 0, acknowled: 5, held: 1}, {at: 60, messages: 2, redelivered: 1, acknowled: 5, held: 1}, {at: 600, messages: 2, redelivered: 1, acknowled: 6, held: 1},
+			},
+			want: topology.Trouble{NonemptySince: at(0)},
+		},
+		{
+			name: "the consumer that hung is gone", reason: "nobody holds it any more",
+			readings: []reading{
+				{at: 0, messages: 1, redelivered: 0, acknowled: 5, held: 1}, {at: 60, messages: 1, redelivered: 1, acknowled: 5, held: 1}, {at: 120, messages: 1, redelivered: 1, acknowled: 5, held: 0},
+			},
+			want: topology.Trouble{NonemptySince: at(0)},
 		},
 		{
 			name: "stands still", reason: "nobody takes it any more: idle, not spinning",

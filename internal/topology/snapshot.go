@@ -137,12 +137,16 @@ type Trouble struct {
 	DeadLetteringSince time.Time
 	// DeadLetteringEased: there were fewer of them than at the reading before.
 	DeadLetteringEased bool
-	// SpinningSince is the first of the readings in a row that found
-	// redeliveries and no acknowledgement since the reading before; zero if this one did not.
+	// SpinningSince is the first of the readings in a row that found messages
+	// which were redelivered, and are again or are held by a consumer, and no
+	// acknowledgement; zero if this one did not.
 	SpinningSince time.Time
-	// GrewAt is the last reading, as far as is known, that found more messages
-	// than the one before.
-	GrewAt time.Time
+	// RedeliveredAt is the last of those readings that found more
+	// redeliveries than the one before; zero without SpinningSince.
+	RedeliveredAt time.Time
+	// ChangedAt is the last reading, as far as is known, that found more
+	// messages than the one before, or fewer.
+	ChangedAt time.Time
 	// NonemptySince is the first of the readings in a row that found messages.
 	NonemptySince time.Time
 	// EmptySince is the first of the readings in a row that found the queue

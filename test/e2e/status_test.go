@@ -88,7 +88,12 @@ func (e expected) check(o object) error {
 // await polls a resource ("rsub/billing") until it has conditions, all of them at once.
 func (w *tenant) await(resource string, want ...expected) {
 	w.t.Helper()
-	amqptest.Eventually(w.t, within, func() error {
+	w.awaitWithin(within, resource, want...)
+}
+
+func (w *tenant) awaitWithin(long time.Duration, resource string, want ...expected) {
+	w.t.Helper()
+	amqptest.Eventually(w.t, long, func() error {
 		var o object
 		if err := w.read(resource, &o); err != nil {
 			return err
