@@ -1,10 +1,12 @@
 package e2e
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -33,7 +35,10 @@ func TestConsumerThatRequeuesByNackIsSpinning(t *testing.T) {
 	})
 	s.publish("", "billing", amqptest.Message("again"))
 
+	began := time.Now()
 	s.await("rsub/billing", spinning)
+	s.took("Spinning", began, 4*statistics)
+	s.staysSpinning(began)
 	s.awaitReady("rsub/billing") // it is no fault of the topology
 	if n := len(consumer.Deliveries()); n <= 3 {
 		t.Errorf("the message was delivered %d times, want more than its limit of 2 allows", n)
@@ -41,6 +46,28 @@ func TestConsumerThatRequeuesByNackIsSpinning(t *testing.T) {
 	s.assertReady(t, "billing.parking", 0)
 	mended.Store(true)
 	s.await("rsub/billing", idle)
+}
+
+// statistics is how often RabbitMQ renews its counters.
+const statistics = 5 * time.Second
+
+// staysSpinning looks until the counters have been renewed several times: a
+// loop goes on whatever a reading hits, a message that is held or one that is ready.
+func (s *stage) staysSpinning(began time.Time) {
+	s.t.Helper()
+	amqptest.Eventually(s.t, within, func() error {
+		var o object
+		if err := s.read("rsub/billing", &o); err != nil {
+			return err
+		}
+		if err := spinning.check(o); err != nil {
+			s.t.Fatalf("after %s: %v", time.Since(began), err)
+		}
+		if since := meta.FindStatusCondition(o.Status.Conditions, spinning.Type).LastTransitionTime; time.Since(since.Time) < 4*statistics {
+			return fmt.Errorf("spinning since %s only", since)
+		}
+		return nil
+	})
 }
 
 // Nor is a consumer that hangs ended by a limit: RabbitMQ takes the message
