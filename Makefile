@@ -6,6 +6,9 @@ SHELL := /bin/bash
 CACHE ?= $(or $(WARREN_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/warren)
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
+# What make bench measures: backoff subscriptions, one number or several.
+SUBSCRIPTIONS ?= 1000
+
 # Pinned tools, each built once into a directory of its version.
 CONTROLLER_GEN_VERSION := v0.23.0
 GOLANGCI_LINT_VERSION := v2.15.0
@@ -25,6 +28,10 @@ demo-down: ## End what demo started
 .PHONY: setup
 setup: ## Install what demo and test need (once; about 15 minutes on two cores)
 	go run ./hack/cmd/localenv install
+
+.PHONY: bench
+bench: build ## Measure Warren beside the broker alone: make bench SUBSCRIPTIONS=5000 (or 100,1000: a list)
+	go run ./hack/bench --subscriptions=$(SUBSCRIPTIONS) $(BENCH_FLAGS)
 
 ##@ Develop
 

@@ -47,6 +47,7 @@ type operatorFlags struct {
 	clusterID               string
 	podGate                 bool
 	logLevel                string
+	pprofAddress            string
 }
 
 func operatorCommand() *cobra.Command {
@@ -68,6 +69,7 @@ func operatorCommand() *cobra.Command {
 	flags.StringSliceVar(&f.watchNamespaces, "watch-namespaces", nil, "namespaces to serve, comma-separated; Roles in them then suffice (default: all)")
 	flags.StringVar(&f.clusterID, "cluster-id", "", "first part of the owner's mark on what is declared; needed with --watch-namespaces (default: the UID of namespace kube-system)")
 	flags.BoolVar(&f.podGate, "pod-gate", true, "remove the scheduling gate warren.dev/topology from pods when what they await is ready; needs the rights of config/gate")
+	flags.StringVar(&f.pprofAddress, "pprof-bind-address", "", "address of Go's profiles under /debug/pprof/, without any authentication: give a loopback one, such as 127.0.0.1:8082 (default: none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "info or debug")
 	return cmd
 }
@@ -154,6 +156,7 @@ func newManager(config *rest.Config, f operatorFlags) (ctrl.Manager, error) {
 		Cache:                         cached,
 		Metrics:                       metricsserver.Options{BindAddress: f.metricsAddress},
 		HealthProbeBindAddress:        f.healthAddress,
+		PprofBindAddress:              f.pprofAddress,
 		LeaderElection:                f.leaderElect,
 		LeaderElectionID:              "operator.warren.dev",
 		LeaderElectionNamespace:       f.leaderElectionNamespace,

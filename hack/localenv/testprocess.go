@@ -29,3 +29,6 @@ func (p *Process) Stop() error { return p.process.stop() }
 
 // Kill ends it without giving it a chance to tidy up.
 func (p *Process) Kill() error { return p.process.kill() }
+
+// Pid is its process id.
+func (p *Process) Pid() int { return p.process.cmd.Process.Pid }
