@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap/zapcore"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -100,10 +101,14 @@ func runOperator(ctx context.Context, f operatorFlags) error {
 			return err
 		}
 	}
-	if err := addReconcilers(ctx, mgr, f); err != nil {
-		return err
+	err = addReconcilers(ctx, mgr, f)
+	if err == nil {
+		err = mgr.Start(ctx)
 	}
-	return mgr.Start(ctx)
+	if meta.IsNoMatchError(err) {
+		return fmt.Errorf("the API server does not know Warren's kinds (kubectl apply -k config/crd), or not yet: %w", err)
+	}
+	return err
 }
 
 func addReconcilers(ctx context.Context, mgr ctrl.Manager, f operatorFlags) error {

@@ -82,6 +82,9 @@ func notEstablishedReason(sub *v1alpha1.ReliableSubscription) string {
 	if sub == nil {
 		return reasonNotFound
 	}
+	if !sub.DeletionTimestamp.IsZero() {
+		return v1alpha1.ReasonTerminating
+	}
 	if isEstablished(sub) {
 		return ""
 	}
