@@ -15,8 +15,8 @@ import (
 // is being restarted.
 const (
 	firstPort  = 20000
-	blockSize  = 100
-	portBlocks = 120
+	blockSize  = 400
+	portBlocks = 30
 )
 
 var ports portAllocator

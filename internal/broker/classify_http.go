@@ -75,7 +75,8 @@ func (p peer) strangeStatus(status int) *Error {
 		Advice:  "check the URL and its path prefix",
 	}
 	if status >= http.StatusInternalServerError {
-		e.Class, e.Advice = Unreachable, "check the broker, and what stands before it"
+		// RabbitMQ itself gives a bare 500 when it cannot render a list.
+		e.Class, e.Advice = Unreachable, "see the broker's log, and check what stands before it; a binding whose routing key has a ~ is one cause"
 	}
 	return e
 }

@@ -61,7 +61,12 @@ func (s *Session) askAll(ctx context.Context, queues []topology.SeenQueue) error
 
 // ask sets the two counters, to unknown where the queue does not answer. A
 // 404 does not prove it gone: a queue whose node is down gives one as well.
+//
+// A queue whose leader does not answer RabbitMQ within a quarter of a second
+// is said to have no messages and no consumers. So that answer is not believed
+// against statistics that say otherwise, late as they are.
 func (d *doer) ask(ctx context.Context, q *topology.SeenQueue) error {
+	late := *q
 	q.Ready, q.Consumers, q.Messages = nil, nil, nil
 	t := task{op: "inspect", kind: string(topology.KindQueue), object: topology.Queue{Name: q.Name}.String()}
 	return d.call(ctx, t, func(c *amqp.Channel) error {
@@ -70,6 +75,10 @@ func (d *doer) ask(ctx context.Context, q *topology.SeenQueue) error {
 			return err
 		}
 		ready, consumers := int64(answer.Messages), int64(answer.Consumers)
+		if ready == 0 && consumers == 0 && (positive(late.Ready) || positive(late.Consumers)) {
+			*q = late
+			return nil
+		}
 		q.Ready, q.Consumers = &ready, &consumers
 		q.Messages = sum(q.Ready, q.Unacknowledged, q.DeadLettering, q.Delayed)
 		return nil

@@ -158,6 +158,18 @@ func TestRefusedSources(t *testing.T) {
 	}
 }
 
+// RabbitMQ cannot list the bindings of a vhost any more in which a key with a
+// tilde has arguments beside it.
+func TestAKeyThatBlindsTheVhost(t *testing.T) {
+	in := subscription(t, ``)
+	in.Sources = []topology.Source{orders, {Exchange: "events", RoutingKeys: []string{"a.b", "a~b"}}}
+	_, err := topology.Compile(in)
+	assertRefusal(t, err, topology.Refusal{
+		Reason:  v1alpha1.ReasonInvalidSource,
+		Message: `spec.sources[1]: routing key "a~b" has a ~: RabbitMQ then fails to list the bindings of the whole vhost, since Warren's bindings have an argument, so choose another key`,
+	})
+}
+
 func TestRefusedTopics(t *testing.T) {
 	cases := []struct {
 		reason string

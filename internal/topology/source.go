@@ -68,6 +68,12 @@ func (s Source) bindings(queue, owner string) []Binding {
 // without a word. Types of plugins are left to those who chose them.
 func (s Source) fits(index int) error {
 	field := fmt.Sprintf("spec.sources[%d]", index)
+	for _, key := range s.RoutingKeys {
+		if strings.Contains(key, "~") {
+			return refuse(v1alpha1.ReasonInvalidSource,
+				"%s: routing key %q has a ~: RabbitMQ then fails to list the bindings of the whole vhost, since Warren's bindings have an argument, so choose another key", field, key)
+		}
+	}
 	problem := func(format string, args ...any) error {
 		return refuse(v1alpha1.ReasonInvalidSource, "%s: exchange %q is of type %s, %s", field, s.Exchange, s.Type, fmt.Sprintf(format, args...))
 	}
