@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +25,10 @@ const mostAwaited = 64
 // awaitedBy reads a pod's annotations. An error is for the pod's author.
 func awaitedBy(pod *corev1.Pod) (awaited, error) {
 	var a awaited
-	var err error
+	err := knownAnnotations(pod)
+	if err != nil {
+		return awaited{}, err
+	}
 	if a.topics, err = keysIn(pod, v1alpha1.AwaitTopicsAnnotation); err != nil {
 		return awaited{}, err
 	}
@@ -44,6 +48,31 @@ func awaitedBy(pod *corev1.Pod) (awaited, error) {
 		return awaited{}, fmt.Errorf("the pod awaits %d topics and subscriptions, and %d is the most", n, mostAwaited)
 	}
 	return a, nil
+}
+
+// awaitPrefix begins every annotation that says what a pod waits for.
+const awaitPrefix = "warren.dev/await-"
+
+// knownAnnotations refuses a name that is not known: with it left aside, a
+// mistyped one would open the gate before what it was to wait for.
+func knownAnnotations(pod *corev1.Pod) error {
+	for _, name := range slices.Sorted(maps.Keys(pod.Annotations)) {
+		if strings.HasPrefix(name, awaitPrefix) && name != v1alpha1.AwaitTopicsAnnotation && name != v1alpha1.AwaitSubscriptionsAnnotation {
+			return fmt.Errorf("annotation %s is not known: correct it to %s or %s", name, v1alpha1.AwaitTopicsAnnotation, v1alpha1.AwaitSubscriptionsAnnotation)
+		}
+	}
+	return nil
+}
+
+// otherGates are those that hold a pod beside Warren's.
+func otherGates(pod *corev1.Pod) []string {
+	var names []string
+	for _, g := range pod.Spec.SchedulingGates {
+		if g.Name != v1alpha1.TopologyGate {
+			names = append(names, g.Name)
+		}
+	}
+	return names
 }
 
 // keysIn reads one annotation: NAME or NAMESPACE/NAME, with commas between.

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -27,8 +29,8 @@ func trim(o any) (any, error) {
 		return o, nil
 	}
 	annotations := map[string]string{}
-	for _, name := range []string{v1alpha1.AwaitTopicsAnnotation, v1alpha1.AwaitSubscriptionsAnnotation} {
-		if value, there := pod.Annotations[name]; there {
+	for name, value := range pod.Annotations {
+		if strings.HasPrefix(name, awaitPrefix) {
 			annotations[name] = value
 		}
 	}

@@ -113,7 +113,12 @@ func (f findings) notice() notice {
 	return notice{reason: eventWaiting, about: f.first, note: "waits for " + controllers.List(f.waiting)}
 }
 
-// opened says what is there now, and what is odd about it.
-func (f findings) opened() string {
-	return strings.Join(append([]string{"scheduled from now on, since what it awaits is ready: " + controllers.List(f.ready)}, f.remarks...), "; ")
+// opened says what is there now, what is odd about it, and which other gates
+// still hold the pod.
+func (f findings) opened(otherGates []string) string {
+	note := "scheduled from now on, since what it awaits is ready: " + controllers.List(f.ready)
+	if len(otherGates) > 0 {
+		note = "what it awaits is ready: " + controllers.List(f.ready) + "; still held by scheduling gate " + controllers.List(otherGates)
+	}
+	return strings.Join(append([]string{note}, f.remarks...), "; ")
 }

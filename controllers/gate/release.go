@@ -30,7 +30,7 @@ func (r *Reconciler) release(ctx context.Context, pod *corev1.Pod, found finding
 	}
 	r.memory.noteReleased(pod)
 	log.FromContext(ctx).V(1).Info("the gate is open")
-	r.emit(pod, corev1.EventTypeNormal, notice{reason: eventReady, action: "Release", note: found.opened()})
+	r.emit(pod, corev1.EventTypeNormal, notice{reason: eventReady, action: "Release", note: found.opened(otherGates(pod))})
 	return nil
 }
 

@@ -65,6 +65,9 @@ func (b *RabbitMQ) call(ctx context.Context, method string, body, into any, path
 	if err != nil {
 		return err
 	}
+	// A connection for each call: RabbitMQ closes those that are kept alive
+	// when it pleases, and a request that meets this fails with EOF.
+	request.Close = true
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ func TestAPodIsToldWhatItsAnnotationsLack(t *testing.T) {
 		note  string
 	}{
 		{forNothing, "the pod has the scheduling gate warren.dev/topology and does not say what it waits for: add the annotation warren.dev/await-topics (or warren.dev/await-subscriptions), names with commas between; in a Deployment it belongs to spec.template.metadata.annotations"},
+		{waitsFor(`{warren.dev/await-topics: "orders", warren.dev/await-subscription: "nix"}`), "annotation warren.dev/await-subscription is not known: correct it to warren.dev/await-topics or warren.dev/await-subscriptions"},
 		{forTopics(" , "), "does not say what it waits for"},
 		{forTopics("a/b/c"), `annotation warren.dev/await-topics: "a/b/c" is neither NAME nor NAMESPACE/NAME`},
 		{forTopics("Orders"), `"Orders" is neither NAME nor NAMESPACE/NAME`},
@@ -115,4 +116,5 @@ func TestAPodAwaitsAllThatItNames(t *testing.T) {
 		}
 		return nil
 	})
+	w.awaitEvent("pod/two-gates", "TopologyReady", "what it awaits is ready: Topic orders, ReliableSubscription shipping; still held by scheduling gate example.com/other")
 }
