@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 
 	amqp "github.com/rabbitmq/amqp091-go"
 )
@@ -99,12 +100,8 @@ func (o *outlet) publish(key string, message amqp.Publishing) (uint64, error) {
 // little as one without bindings; whatever else RabbitMQ closes the channel for
 // is about the message.
 func (o *outlet) lost(err error) *Error {
-	select {
-	case reason := <-o.closed:
-		if reason != nil {
-			err = reason
-		}
-	default:
+	if reason := closeReason(o.channel, o.closed); reason != nil {
+		err = reason
 	}
 	e := o.link.callError(err)
 	switch e.Class {
@@ -114,6 +111,22 @@ func (o *outlet) lost(err error) *Error {
 		e.Class, e.Problem = Refused, "RabbitMQ refuses a message"
 	}
 	return e
+}
+
+// closeReason is why a channel is closed, nil where it is open or was closed
+// without one. The library fails what is called on a channel a moment before it
+// tells the reason.
+func closeReason(channel *amqp.Channel, closed <-chan *amqp.Error) *amqp.Error {
+	if !channel.IsClosed() {
+		return nil
+	}
+	const patience = 2 * time.Second
+	select {
+	case reason := <-closed:
+		return reason
+	case <-time.After(patience):
+		return nil
+	}
 }
 
 func (o *outlet) returned(r amqp.Return) *Error {

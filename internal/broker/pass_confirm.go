@@ -140,13 +140,11 @@ func (p *pass) lookForMore(ctx context.Context, now time.Time) error {
 
 // lost says why there are no more deliveries.
 func (p *pass) lost() error {
-	select {
-	case reason := <-p.closed:
-		if reason != nil {
+	if p.channel.IsClosed() {
+		if reason := closeReason(p.channel, p.closed); reason != nil {
 			return p.wrap(p.reading.callError(reason))
 		}
 		return p.wrap(p.reading.callError(amqp.ErrClosed))
-	default:
 	}
 	return p.wrap(&Error{Class: NotFound, Target: p.reading.peer.address, Problem: "the queue has gone, or RabbitMQ has cancelled the consumer"})
 }
