@@ -152,7 +152,11 @@ func newManager(config *rest.Config, f operatorFlags) (ctrl.Manager, error) {
 		return nil, err
 	}
 	config.QPS, config.Burst = apiRequestsPerSecond, apiBurst
-	cached := cache.Options{DefaultNamespaces: cacheNamespaces(f.watchNamespaces)}
+	cached := cache.Options{
+		DefaultNamespaces: cacheNamespaces(f.watchNamespaces),
+		// Who set which field is half of an object, and nobody here asks.
+		DefaultTransform: cache.TransformStripManagedFields(),
+	}
 	if f.podGate {
 		cached.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: gate.Pods()}
 	}

@@ -73,7 +73,10 @@ func (r *BrokerReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	view, err := r.read(ctx, &b)
+	if wait := r.readingEnough(ctx, &b); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	view, err := r.readOnce(ctx, &b)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -83,6 +86,25 @@ func (r *BrokerReconciler) Reconcile(ctx context.Context, req reconcile.Request)
 	}
 	r.Leases.renew(ctx, &b, view)
 	return reconcile.Result{RequeueAfter: r.nextReading(req.NamespacedName, view)}, nil
+}
+
+// readingEnough is how long the last reading will do, 0 if a new one is due:
+// the broker has a rest after each, and as long as what was read last has not
+// been told of everywhere, nothing else is needed.
+func (r *BrokerReconciler) readingEnough(ctx context.Context, b *v1alpha1.Broker) time.Duration {
+	key := client.ObjectKeyFromObject(b)
+	view, ok := r.Brokers.Get(key)
+	if !ok || view.Broker.Generation != b.Generation {
+		return 0
+	}
+	if rest := r.Brokers.rest(key); rest > 0 {
+		return rest
+	}
+	if view.Problem != nil || !r.Leases.settling(key) || r.Brokers.wanted(key) || time.Since(view.Observation.Snapshot.TakenAt) >= view.SyncPeriod {
+		return 0
+	}
+	r.Leases.renew(ctx, b, view)
+	return r.Leases.due(key, view)
 }
 
 // nextReading is when a broker is read again. A new queue has no counters for
@@ -95,6 +117,14 @@ func (r *BrokerReconciler) nextReading(key types.NamespacedName, v View) time.Du
 		return min(r.Leases.due(key, v), statisticsInterval+time.Second)
 	}
 	return r.Leases.due(key, v)
+}
+
+// readOnce reads, and then leaves the broker alone for a while.
+func (r *BrokerReconciler) readOnce(ctx context.Context, b *v1alpha1.Broker) (View, error) {
+	begun := time.Now()
+	view, err := r.read(ctx, b)
+	r.Brokers.restAfter(client.ObjectKeyFromObject(b), time.Since(begun), syncPeriod(b))
+	return view, err
 }
 
 // read takes one reading. A broker that cannot be read is a view with a

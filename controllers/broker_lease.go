@@ -35,9 +35,9 @@ type leases struct {
 
 type leaseState struct {
 	settled bool
-	// calm is whether it looked settled at the last reading. What a topic says
-	// follows from its subscriptions a moment later, so it must look so twice.
-	calm bool
+	// calm is since when it has looked settled. What a topic says follows from
+	// its subscriptions a moment later, so it must look so for that long.
+	calm time.Time
 	// since is when this process first read the Broker well.
 	since time.Time
 	// tried is when the Lease was last written, or could not be.
@@ -48,8 +48,13 @@ type leaseState struct {
 // the API server refuses say: they must not keep all others waiting for ever.
 const settleWithin = time.Minute
 
-// settleDelay is when a Broker is read again that is not settled yet.
-const settleDelay = time.Second
+const (
+	// calmFor is longer than a topic takes to follow its subscriptions.
+	calmFor = time.Second
+	// settleDelay is how often it is looked whether a Broker is settled. That
+	// asks the broker for nothing.
+	settleDelay = calmFor / 2
+)
 
 // renew writes the Lease after a good reading, at most once a sync period.
 func (l *leases) renew(ctx context.Context, b *v1alpha1.Broker, v View) {
@@ -80,8 +85,20 @@ func (l *leases) settle(ctx context.Context, key types.NamespacedName, state *le
 	if err != nil {
 		log.FromContext(ctx).Error(err, "cannot list what is on the broker")
 	}
-	state.settled = calm && state.calm || time.Since(state.since) > settleWithin
-	state.calm = calm
+	switch {
+	case !calm:
+		state.calm = time.Time{}
+	case state.calm.IsZero():
+		state.calm = time.Now()
+	}
+	state.settled = calm && time.Since(state.calm) >= calmFor || time.Since(state.since) > settleWithin
+}
+
+// settling tells whether a Broker has been read well, and what was read is not
+// told of everywhere yet.
+func (l *leases) settling(key types.NamespacedName) bool {
+	state := l.state(key)
+	return !state.settled && !state.since.IsZero()
 }
 
 // due is how long a reading may wait so that the Lease is renewed in time.

@@ -30,7 +30,7 @@ func (b *emptyBroker) Observe(context.Context, broker.ObserveOptions) (*broker.O
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	seen := &topology.Snapshot{TakenAt: time.Now(), Broker: b.version}
-	seen.SetBindings(nil)
+	seen.Bindings = topology.NewBindings(nil)
 	return &broker.Observation{Info: broker.Info{Version: b.version, ClusterName: "old"}, Snapshot: seen}, nil
 }
 

@@ -51,6 +51,8 @@ type Brokers struct {
 	kickedAt map[types.NamespacedName]time.Time
 	// readAt is when the last good reading was begun.
 	readAt map[types.NamespacedName]time.Time
+	// pausedUntil is when a reading that was asked for may begin.
+	pausedUntil map[types.NamespacedName]time.Time
 
 	// changed tells the reconcilers of topics and subscriptions that there is a new view.
 	changed []chan keyEvent
@@ -65,6 +67,8 @@ func NewBrokers() *Brokers {
 		kickedAt: map[types.NamespacedName]time.Time{},
 		readAt:   map[types.NamespacedName]time.Time{},
 		kicked:   make(chan keyEvent, 1024),
+
+		pausedUntil: map[types.NamespacedName]time.Time{},
 	}
 }
 
@@ -98,6 +102,30 @@ func (b *Brokers) justWritten(key types.NamespacedName) bool {
 	return time.Since(b.kickedAt[key]) < statisticsInterval
 }
 
+// restAfter leaves a broker alone after a reading for twice as long as that
+// took, so that reading takes no more than a third of what it can do: while
+// thousands of queues are declared there is always a reason for another one.
+// A short sync period is kept all the same.
+func (b *Brokers) restAfter(key types.NamespacedName, took, syncPeriod time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pausedUntil[key] = time.Now().Add(min(2*took, syncPeriod/4))
+}
+
+// rest is how long a reading has to wait for the broker's sake.
+func (b *Brokers) rest(key types.NamespacedName) time.Duration {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return time.Until(b.pausedUntil[key])
+}
+
+// wanted tells whether a reading was asked for since the last good one began.
+func (b *Brokers) wanted(key types.NamespacedName) bool {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	return !b.kickedAt[key].Before(b.readAt[key])
+}
+
 // subscribe gives a channel that gets the key of every Broker with a new view.
 // It is called while the reconcilers are set up, before any of them runs.
 func (b *Brokers) subscribe() <-chan keyEvent {
@@ -121,6 +149,7 @@ func (b *Brokers) forget(key types.NamespacedName) {
 	delete(b.views, key)
 	delete(b.kickedAt, key)
 	delete(b.readAt, key)
+	delete(b.pausedUntil, key)
 	b.mu.Unlock()
 	b.notify(key)
 }

@@ -77,7 +77,7 @@ func (r *SubscriptionReconciler) contested(ctx context.Context, sub *v1alpha1.Re
 			continue
 		}
 		var rivals v1alpha1.ReliableSubscriptionList
-		if err := r.Client.List(ctx, &rivals, client.MatchingFields{queueIndex: queue}); err != nil {
+		if err := r.Client.List(ctx, &rivals, client.MatchingFields{queueIndex: queue}, readOnly); err != nil {
 			return nil, err
 		}
 		for i := range rivals.Items {

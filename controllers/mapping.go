@@ -14,6 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// readOnly spares the copies of what is listed from the cache: with thousands
+// of resources they are most of the work. Who lists so changes nothing of it.
+const readOnly = client.UnsafeDisableDeepCopy
+
 // requests lists, from the cache, the resources that an index has for a key.
 func requests(ctx context.Context, c client.Reader, list client.ObjectList, index string, key types.NamespacedName) []reconcile.Request {
 	return listed(ctx, c, list, client.MatchingFields{index: key.String()})
@@ -25,7 +29,7 @@ func inNamespace(ctx context.Context, c client.Reader, list client.ObjectList, n
 }
 
 func listed(ctx context.Context, c client.Reader, list client.ObjectList, which client.ListOption) []reconcile.Request {
-	if err := c.List(ctx, list, which); err != nil {
+	if err := c.List(ctx, list, which, readOnly); err != nil {
 		log.FromContext(ctx).Error(err, "cannot list the resources that a change concerns")
 		return nil
 	}

@@ -62,7 +62,7 @@ func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	}
 	var subs v1alpha1.ReliableSubscriptionList
 	// Nothing here writes into what the cache has.
-	if err := c.client.List(context.Background(), &subs, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.client.List(context.Background(), &subs, readOnly); err != nil {
 		ch <- prometheus.NewInvalidMetric(subscriptionCondition, err)
 		return
 	}

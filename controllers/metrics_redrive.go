@@ -32,7 +32,7 @@ func (c *redriveCollector) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(redriveMessages, prometheus.CounterValue, float64(done.Dropped), "discarded")
 	var all v1alpha1.RedriveList
 	// Nothing here writes into what the cache has.
-	if err := c.client.List(context.Background(), &all, client.UnsafeDisableDeepCopy); err != nil {
+	if err := c.client.List(context.Background(), &all, readOnly); err != nil {
 		ch <- prometheus.NewInvalidMetric(redriveRemaining, err)
 		return
 	}

@@ -81,7 +81,7 @@ func (r *RedriveReconciler) onBroker(ctx context.Context, key types.NamespacedNa
 
 func (r *RedriveReconciler) unfinished(ctx context.Context, which func(*v1alpha1.Redrive) bool, options ...client.ListOption) []reconcile.Request {
 	var all v1alpha1.RedriveList
-	if err := r.Client.List(ctx, &all, options...); err != nil {
+	if err := r.Client.List(ctx, &all, append(options, readOnly)...); err != nil {
 		log.FromContext(ctx).Error(err, "cannot list the Redrives that a change concerns")
 		return nil
 	}

@@ -20,7 +20,7 @@ type settling struct {
 func (s settling) settled(ctx context.Context, broker types.NamespacedName) (bool, error) {
 	on := client.MatchingFields{brokerIndex: broker.String()}
 	var topics v1alpha1.TopicList
-	if err := s.client.List(ctx, &topics, on); err != nil {
+	if err := s.client.List(ctx, &topics, on, readOnly); err != nil {
 		return false, err
 	}
 	for i := range topics.Items {
@@ -30,7 +30,7 @@ func (s settling) settled(ctx context.Context, broker types.NamespacedName) (boo
 		}
 	}
 	var subs v1alpha1.ReliableSubscriptionList
-	if err := s.client.List(ctx, &subs, on); err != nil {
+	if err := s.client.List(ctx, &subs, on, readOnly); err != nil {
 		return false, err
 	}
 	for i := range subs.Items {

@@ -37,7 +37,7 @@ func (l lookup) audience(ctx context.Context, t *v1alpha1.Topic) (audience, erro
 // those that it requires by name; nil is one that does not exist.
 func (l lookup) members(ctx context.Context, t *v1alpha1.Topic) (map[types.NamespacedName]*v1alpha1.ReliableSubscription, error) {
 	var subs v1alpha1.ReliableSubscriptionList
-	if err := l.client.List(ctx, &subs, client.MatchingFields{topicIndex: client.ObjectKeyFromObject(t).String()}); err != nil {
+	if err := l.client.List(ctx, &subs, client.MatchingFields{topicIndex: client.ObjectKeyFromObject(t).String()}, readOnly); err != nil {
 		return nil, err
 	}
 	members := map[types.NamespacedName]*v1alpha1.ReliableSubscription{}

@@ -14,7 +14,8 @@ func (r *lists) snapshot(takenAt time.Time, version topology.Version) *topology.
 		TakenAt:   takenAt,
 		Broker:    version,
 		Queues:    make(map[string]topology.SeenQueue, len(r.queues)),
-		Exchanges: make(map[string]topology.SeenExchange, len(r.exchanges)),
+		Exchanges: r.exchanges,
+		Bindings:  r.bindings,
 	}
 	for _, p := range r.policies {
 		s.Policies = append(s.Policies, policyOf(p))
@@ -22,13 +23,6 @@ func (r *lists) snapshot(takenAt time.Time, version topology.Version) *topology.
 	for _, p := range r.operatorPolicies {
 		s.OperatorPolicies = append(s.OperatorPolicies, policyOf(rabbithole.Policy(p)))
 	}
-	for _, e := range r.exchanges {
-		s.Exchanges[e.Name] = topology.SeenExchange{
-			Name: e.Name, Type: e.Type, Durable: e.Durable, AutoDelete: bool(e.AutoDelete), Internal: e.Internal,
-			Arguments: arguments(e.Arguments),
-		}
-	}
-	s.SetBindings(r.topologyBindings())
 	r.addQueues(s)
 	return s
 }
@@ -37,34 +31,15 @@ func policyOf(p rabbithole.Policy) topology.Policy {
 	return topology.Policy{Name: p.Name, Pattern: p.Pattern, ApplyTo: p.ApplyTo, Priority: p.Priority, Definition: arguments(p.Definition)}
 }
 
-// topologyBindings leaves out those of the default exchange: every queue has one.
-func (r *lists) topologyBindings() []topology.Binding {
-	bindings := make([]topology.Binding, 0, len(r.bindings))
-	for _, b := range r.bindings {
-		if b.Source == "" {
-			continue
-		}
-		bindings = append(bindings, topology.Binding{
-			Source: b.Source, Destination: b.Destination, DestinationKind: topology.Kind(b.DestinationType),
-			RoutingKey: b.RoutingKey, Arguments: arguments(b.Arguments),
-		})
-	}
-	return bindings
-}
-
 // addQueues adds the queues that the definitions have, with the statistics
 // that there are of them.
 func (r *lists) addQueues(s *topology.Snapshot) {
-	statistics := make(map[string]queueRecord, len(r.statistics))
-	for _, q := range r.statistics {
-		statistics[q.Name] = q
-	}
 	policies := newPolicyBook(s.Policies, s.OperatorPolicies)
 	for _, q := range r.queues {
 		seen := definitionOf(q)
 		policies.fillIn(&seen, q)
-		fillStatistics(&seen, statistics[q.Name], s.Broker)
-		seen.DeliveryLimit = limitOf(seen, q, statistics[q.Name])
+		fillStatistics(&seen, r.statistics[q.Name], s.Broker)
+		seen.DeliveryLimit = limitOf(seen, q, r.statistics[q.Name])
 		s.Queues[q.Name] = seen
 	}
 }
@@ -72,11 +47,11 @@ func (r *lists) addQueues(s *topology.Snapshot) {
 func definitionOf(q queueRecord) topology.SeenQueue {
 	return topology.SeenQueue{
 		Name: q.Name, Type: q.Type, Durable: q.Durable, AutoDelete: q.AutoDelete, Exclusive: q.Exclusive,
-		Arguments: arguments(q.Arguments), State: q.State, Members: q.Members, Online: q.Online,
+		Arguments: q.Arguments.get(), State: q.State, Members: q.Members, Online: q.Online,
 	}
 }
 
-func fillStatistics(seen *topology.SeenQueue, q queueRecord, version topology.Version) {
+func fillStatistics(seen *topology.SeenQueue, q statisticsRecord, version topology.Version) {
 	seen.Messages, seen.Ready, seen.Unacknowledged, seen.Consumers = q.Messages, q.Ready, q.Unacknowledged, q.Consumers
 	seen.DeadLettering, seen.Delayed = q.DeadLettering, q.Delayed
 	seen.Deliveries, seen.Redeliveries, seen.Acknowledgements = q.Deliveries.Delivered, q.Deliveries.Redelivered, q.Deliveries.Acknowledged

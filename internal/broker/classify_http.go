@@ -30,13 +30,10 @@ func (p peer) httpError(err error) *Error {
 	return p.transportError(err)
 }
 
-// httpRefusal classifies an answer, nil for a success.
+// httpRefusal classifies an answer that is not a success.
 func (p peer) httpRefusal(response *http.Response, body []byte) *Error {
 	status := response.StatusCode
-	switch {
-	case status < http.StatusMultipleChoices:
-		return nil
-	case status < http.StatusBadRequest:
+	if status < http.StatusBadRequest {
 		return &Error{
 			Class: NotRabbitMQ, Target: p.address,
 			Problem: fmt.Sprintf("%s answers with a redirect (%d), which is not followed lest the password go elsewhere", p, status),

@@ -9,7 +9,7 @@ const defaultDeliveryLimit int64 = 20
 // type or where it is not known. What the broker tells at once is believed
 // first (4.3); then what follows from arguments and policies; and its
 // statistics last, for they are late.
-func limitOf(seen topology.SeenQueue, definition, statistics queueRecord) *int64 {
+func limitOf(seen topology.SeenQueue, definition queueRecord, statistics statisticsRecord) *int64 {
 	switch {
 	case definition.DeliveryLimit != nil:
 		return (*int64)(definition.DeliveryLimit)

@@ -181,7 +181,7 @@ func TestCarryTrouble(t *testing.T) {
 
 func TestBoundQueueIsNotDrained(t *testing.T) {
 	now := &topology.Snapshot{TakenAt: time.Now(), Queues: map[string]topology.SeenQueue{"q": reading{drained: true}.queue()}}
-	now.SetBindings([]topology.Binding{{Source: "x", Destination: "q", DestinationKind: topology.KindQueue}})
+	now.Bindings = topology.NewBindings([]topology.Binding{{Source: "x", Destination: "q", DestinationKind: topology.KindQueue}})
 	history{}.carry(now)
 	if since := now.Queues["q"].Trouble.DrainedSince; !since.IsZero() {
 		t.Errorf("drained since %s, and the next message may be on its way", since)

@@ -7,9 +7,12 @@ import (
 
 	rabbithole "github.com/michaelklishin/rabbit-hole/v2"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/warren-mq/warren/internal/topology"
 )
 
-// lists is what the management API told in one reading, as it told it.
+// lists is what the management API told in one reading. Nobody changes what is
+// in it: the next one shares what has stayed the same.
 type lists struct {
 	nodes []nodeRecord
 	// queues as their definitions have them: right at once.
@@ -17,11 +20,18 @@ type lists struct {
 	// statistics of the queues: up to 5 s late, absent before the first ones,
 	// and the only place that tells consumers, dead letters that cannot leave,
 	// and deliveries.
-	statistics       []queueRecord
-	exchanges        []rabbithole.ExchangeInfo
-	bindings         []rabbithole.BindingInfo
+	statistics       map[string]statisticsRecord
+	exchanges        map[string]topology.SeenExchange
+	bindings         *topology.Bindings
 	policies         []rabbithole.Policy
 	operatorPolicies []rabbithole.OperatorPolicy
+}
+
+// lastLists are the long ones.
+type lastLists struct {
+	queues    remembered[[]queueRecord]
+	exchanges remembered[map[string]topology.SeenExchange]
+	bindings  remembered[*topology.Bindings]
 }
 
 type nodeRecord struct {
@@ -35,6 +45,8 @@ type nodeRecord struct {
 const (
 	nodeColumns       = "name,running,mem_alarm,disk_free_alarm"
 	queueColumns      = "name,type,durable,auto_delete,exclusive,arguments,state,members,online,policy,operator_policy,effective_policy_definition,delivery_limit"
+	exchangeColumns   = "name,type,durable,auto_delete,internal,arguments"
+	bindingColumns    = "source,destination,destination_type,routing_key,arguments"
 	statisticsColumns = "name,messages,messages_ready,messages_unacknowledged,messages_dlx,messages_delayed,consumers,message_stats.deliver_get,message_stats.redeliver,message_stats.ack,delivery_limit"
 )
 
@@ -53,23 +65,15 @@ func (m *management) readLists(ctx context.Context) (*lists, error) {
 		return nil, err
 	}
 	r := &lists{}
-	queues := "queues/" + url.PathEscape(m.peer.config.Vhost)
-	definitions := url.Values{"disable_stats": {"true"}, "columns": {queueColumns}}
-	statistics := url.Values{"columns": {statisticsColumns}}
-
 	group, groupCtx := errgroup.WithContext(ctx)
 	read := func(f func(ctx context.Context) error) { group.Go(func() error { return f(groupCtx) }) }
 	read(func(ctx context.Context) error {
 		return m.get(ctx, task{op: "list nodes"}, "nodes", url.Values{"columns": {nodeColumns}}, &r.nodes)
 	})
-	read(func(ctx context.Context) error {
-		return m.get(ctx, task{op: "list queues"}, queues, definitions, &r.queues)
-	})
-	read(func(ctx context.Context) error {
-		return m.get(ctx, task{op: "list queue statistics"}, queues, statistics, &r.statistics)
-	})
-	read(listInto(m, "exchanges", (*rabbithole.Client).ListExchangesIn, &r.exchanges))
-	read(listInto(m, "bindings", (*rabbithole.Client).ListBindingsIn, &r.bindings))
+	read(func(ctx context.Context) (err error) { r.queues, err = m.queues(ctx); return err })
+	read(func(ctx context.Context) (err error) { r.statistics, err = m.statistics(ctx); return err })
+	read(func(ctx context.Context) (err error) { r.exchanges, err = m.exchanges(ctx); return err })
+	read(func(ctx context.Context) (err error) { r.bindings, err = m.bindings(ctx); return err })
 	read(listInto(m, "policies", (*rabbithole.Client).ListPoliciesIn, &r.policies))
 	if err := group.Wait(); err != nil {
 		return nil, err
@@ -78,6 +82,50 @@ func (m *management) readLists(ctx context.Context) (*lists, error) {
 		return r, nil
 	}
 	return r, listInto(m, "operator policies", (*rabbithole.Client).ListOperatorPoliciesIn, &r.operatorPolicies)(ctx)
+}
+
+// fetchList gets one of the vhost's lists.
+func (m *management) fetchList(ctx context.Context, what, kind string, query url.Values) (answer, task, error) {
+	t := task{op: "list " + what}
+	a, err := m.fetch(ctx, t, kind+"/"+url.PathEscape(m.peer.config.Vhost), query)
+	return a, t, err
+}
+
+func (m *management) queues(ctx context.Context) ([]queueRecord, error) {
+	a, t, err := m.fetchList(ctx, "queues", "queues", url.Values{"disable_stats": {"true"}, "columns": {queueColumns}})
+	if err != nil {
+		return nil, err
+	}
+	queues, err := m.last.queues.of(a, decodeQueues)
+	return queues, m.classified(t, err)
+}
+
+func (m *management) statistics(ctx context.Context) (map[string]statisticsRecord, error) {
+	a, t, err := m.fetchList(ctx, "queue statistics", "queues", url.Values{"columns": {statisticsColumns}})
+	if err != nil {
+		return nil, err
+	}
+	statistics := map[string]statisticsRecord{}
+	err = eachOf(a, func(q statisticsRecord) { statistics[q.Name] = q })
+	return statistics, m.classified(t, err)
+}
+
+func (m *management) exchanges(ctx context.Context) (map[string]topology.SeenExchange, error) {
+	a, t, err := m.fetchList(ctx, "exchanges", "exchanges", url.Values{"columns": {exchangeColumns}})
+	if err != nil {
+		return nil, err
+	}
+	exchanges, err := m.last.exchanges.of(a, decodeExchanges)
+	return exchanges, m.classified(t, err)
+}
+
+func (m *management) bindings(ctx context.Context) (*topology.Bindings, error) {
+	a, t, err := m.fetchList(ctx, "bindings", "bindings", url.Values{"columns": {bindingColumns}})
+	if err != nil {
+		return nil, err
+	}
+	bindings, err := m.last.bindings.of(a, decodeBindings)
+	return bindings, m.classified(t, err)
 }
 
 // listInto reads one of the vhost's lists as rabbit-hole decodes it.
@@ -94,7 +142,7 @@ func listInto[T any](m *management, what string, list func(*rabbithole.Client, s
 // what comes of it, 4.0 does not.
 func (r *lists) needsOperatorPolicies() bool {
 	return slices.ContainsFunc(r.queues, func(q queueRecord) bool {
-		return q.EffectivePolicy == nil || q.OperatorPolicy != ""
+		return q.EffectivePolicy.get() == nil || q.OperatorPolicy != ""
 	})
 }
 

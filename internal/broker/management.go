@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -20,6 +19,8 @@ type management struct {
 	http    *http.Transport
 	// tagged is true once the user was found to have all tags.
 	tagged atomic.Bool
+	// last is of the last reading; one may be under way at a time.
+	last lastLists
 }
 
 func newManagement(config Config, options Options) *management {
@@ -70,23 +71,34 @@ func (m *management) send(ctx context.Context, t task, request func(*rabbithole.
 	})
 }
 
-// get decodes an answer ourselves, where rabbit-hole would turn what is absent
-// into zeros or fail over a field that nobody needs. path is encoded.
-func (m *management) get(ctx context.Context, t task, path string, query url.Values, into any) error {
+// fetch gets an answer that we decode ourselves, where rabbit-hole would turn
+// what is absent into zeros, fail over a field that nobody needs, or decode
+// again what has not changed. path is encoded.
+func (m *management) fetch(ctx context.Context, t task, path string, query url.Values) (answer, error) {
 	if m.invalid != nil {
-		return m.invalid
+		return answer{}, m.invalid
 	}
 	request, err := http.NewRequest(http.MethodGet, m.peer.root()+"/api/"+path+"?"+query.Encode(), nil)
 	if err != nil {
-		return err
+		return answer{}, err
 	}
+	request.Header.Set("Accept-Encoding", "gzip")
 	request.SetBasicAuth(m.peer.config.Username, m.peer.config.Password)
 	response, err := (&trip{management: m, ctx: ctx, task: t}).RoundTrip(request)
 	if err != nil {
-		return err
+		return answer{}, err
 	}
 	defer response.Body.Close()
-	return m.classified(t, json.NewDecoder(response.Body).Decode(into))
+	return response.Body.(*readBody).answer, nil
+}
+
+// get decodes what fetch gets.
+func (m *management) get(ctx context.Context, t task, path string, query url.Values, into any) error {
+	a, err := m.fetch(ctx, t, path, query)
+	if err != nil {
+		return err
+	}
+	return m.classified(t, a.decode(into))
 }
 
 // classified makes an [Error] of whatever rabbit-hole or the decoder returned.

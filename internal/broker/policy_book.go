@@ -55,8 +55,8 @@ func bytewise(s string) string {
 // not known; a queue that is known to have none gets an empty one.
 func (b policyBook) fillIn(seen *topology.SeenQueue, q queueRecord) {
 	seen.Policy, seen.OperatorPolicy = q.Policy, q.OperatorPolicy
-	if q.EffectivePolicy != nil {
-		seen.EffectivePolicy = arguments(q.EffectivePolicy)
+	if told := q.EffectivePolicy.get(); told != nil {
+		seen.EffectivePolicy = told
 		return
 	}
 	var definition topology.Arguments

@@ -102,7 +102,7 @@ func TestPoliciesInForce(t *testing.T) {
 			settled = append(settled, func() string {
 				var own queueRecord
 				must(t, s.management.get(t.Context(), task{op: "test"}, "queues/"+url.PathEscape(v.Name)+"/q", nil, &own))
-				if diff := cmp.Diff(c.want, arguments(own.EffectivePolicy)) + cmp.Diff(c.wantLimit, (*int64)(own.DeliveryLimit)); diff != "" {
+				if diff := cmp.Diff(c.want, own.EffectivePolicy.get()) + cmp.Diff(c.wantLimit, (*int64)(own.DeliveryLimit)); diff != "" {
 					return c.name + ": RabbitMQ itself says otherwise:\n" + diff
 				}
 				return ""
@@ -139,7 +139,7 @@ func TestPolicyBook(t *testing.T) {
 		want     definition // nil: not known
 		operator string
 	}{
-		{name: "told by the broker", reason: "believed", book: book(), record: queueRecord{Name: "q", EffectivePolicy: objectOrList{"max-length": 7.0}}, want: definition{"max-length": int64(7)}},
+		{name: "told by the broker", reason: "believed", book: book(), record: queueRecord{Name: "q", EffectivePolicy: object{value: definition{"max-length": int64(7)}}}, want: definition{"max-length": int64(7)}},
 		{name: "none", reason: "known to be none", book: book(), record: queueRecord{Name: "q"}, want: definition{}},
 		{name: "named", reason: "RabbitMQ 4.0 tells the name", book: book(), record: queueRecord{Name: "q", Policy: "a"}, want: five},
 		{name: "named and unknown", reason: "set between the two lists", book: book(), record: queueRecord{Name: "q", Policy: "new"}, want: nil},

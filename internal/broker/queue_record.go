@@ -7,15 +7,14 @@ import (
 	"github.com/warren-mq/warren/internal/topology"
 )
 
-// queueRecord is a queue in a list of the management API. A nil pointer is a
-// key that was not there.
+// queueRecord is a queue's definition in a list of the management API.
 type queueRecord struct {
-	Name       string         `json:"name"`
-	Type       string         `json:"type"`
-	Durable    bool           `json:"durable"`
-	AutoDelete bool           `json:"auto_delete"`
-	Exclusive  bool           `json:"exclusive"`
-	Arguments  map[string]any `json:"arguments"`
+	Name       string `json:"name"`
+	Type       string `json:"type"`
+	Durable    bool   `json:"durable"`
+	AutoDelete bool   `json:"auto_delete"`
+	Exclusive  bool   `json:"exclusive"`
+	Arguments  object `json:"arguments"`
 
 	State   string   `json:"state"`
 	Members []string `json:"members"`
@@ -23,27 +22,22 @@ type queueRecord struct {
 
 	Policy          string         `json:"policy"`
 	OperatorPolicy  string         `json:"operator_policy"`
-	EffectivePolicy objectOrList   `json:"effective_policy_definition"`
+	EffectivePolicy object         `json:"effective_policy_definition"`
 	DeliveryLimit   *deliveryLimit `json:"delivery_limit"`
-
-	Messages       *int64        `json:"messages"`
-	Ready          *int64        `json:"messages_ready"`
-	Unacknowledged *int64        `json:"messages_unacknowledged"`
-	DeadLettering  *int64        `json:"messages_dlx"`
-	Delayed        *int64        `json:"messages_delayed"`
-	Consumers      *int64        `json:"consumers"`
-	Deliveries     deliveryStats `json:"message_stats"`
 }
 
-// objectOrList is an object; RabbitMQ writes an empty one as a list at times.
-type objectOrList map[string]any
-
-func (o *objectOrList) UnmarshalJSON(data []byte) error {
-	if bytes.HasPrefix(data, []byte("[")) {
-		*o = objectOrList{}
-		return nil
-	}
-	return json.Unmarshal(data, (*map[string]any)(o))
+// statisticsRecord is a queue in a list with statistics. A nil pointer is a
+// key that was not there.
+type statisticsRecord struct {
+	Name           string         `json:"name"`
+	Messages       *int64         `json:"messages"`
+	Ready          *int64         `json:"messages_ready"`
+	Unacknowledged *int64         `json:"messages_unacknowledged"`
+	DeadLettering  *int64         `json:"messages_dlx"`
+	Delayed        *int64         `json:"messages_delayed"`
+	Consumers      *int64         `json:"consumers"`
+	Deliveries     deliveryStats  `json:"message_stats"`
+	DeliveryLimit  *deliveryLimit `json:"delivery_limit"`
 }
 
 // deliveryLimit is a number, or the word "unlimited".
@@ -70,17 +64,4 @@ func (s *deliveryStats) UnmarshalJSON(data []byte) error {
 	}
 	type plain deliveryStats
 	return json.Unmarshal(data, (*plain)(s))
-}
-
-// arguments gives whole numbers as int64, as [topology.Arguments] has them;
-// JSON knows floats only.
-func arguments(decoded map[string]any) topology.Arguments {
-	args := make(topology.Arguments, len(decoded))
-	for k, v := range decoded {
-		args[k] = v
-		if n, ok := topology.Integer(v); ok {
-			args[k] = n
-		}
-	}
-	return args
 }

@@ -62,7 +62,7 @@ func TestQueueRecord(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var r lists
 			must(t, json.Unmarshal([]byte("["+c.definition+"]"), &r.queues))
-			must(t, json.Unmarshal([]byte("["+c.statistics+`,{"name":"another","messages":9}]`), &r.statistics))
+			must(t, json.Unmarshal([]byte(`{"q":`+c.statistics+`,"another":{"name":"another","messages":9}}`), &r.statistics))
 			got := r.snapshot(time.Time{}, c.version)
 			wantEqual(t, "queue", got.Queues["q"], c.want)
 			if len(got.Queues) != 1 {

@@ -3,16 +3,8 @@ package broker
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net/http"
 )
-
-// maxAnswer limits an answer of the management API: several times what the
-// statistics of 50,000 queues take.
-const maxAnswer = 256 << 20
-
-var errTooLong = errors.New("the answer is too long")
 
 // trip carries one request of one task. rabbit-hole knows no context, asks for
 // a new connection every time, and would follow a redirect with what it sends.
@@ -47,21 +39,21 @@ func (t *trip) roundTrip(request *http.Request) (*http.Response, *Error) {
 		return nil, t.peer.httpError(err)
 	}
 	defer response.Body.Close()
-	body, err := readAll(response.Body)
+	a, err := readAnswer(response)
 	if err != nil {
 		return nil, t.peer.httpError(err)
 	}
-	if e := t.peer.httpRefusal(response, body); e != nil {
-		return nil, e
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return nil, t.peer.httpRefusal(response, a.plain())
 	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
+	response.Body = &readBody{bytes.NewReader(a.content), a}
 	return response, nil
 }
 
-func readAll(body io.Reader) ([]byte, error) {
-	content, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
-	if err == nil && len(content) > maxAnswer {
-		err = errTooLong
-	}
-	return content, err
+// readBody has been read.
+type readBody struct {
+	*bytes.Reader
+	answer answer
 }
+
+func (*readBody) Close() error { return nil }

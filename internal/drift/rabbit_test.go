@@ -140,7 +140,7 @@ func (r *rabbit) snapshot() *topology.Snapshot {
 		Queues: map[string]topology.SeenQueue{}, Exchanges: maps.Clone(r.exchanges),
 		Policies: r.policies, OperatorPolicies: r.operatorPolicies,
 	}
-	seen.SetBindings(r.bindings)
+	seen.Bindings = topology.NewBindings(r.bindings)
 	for name, q := range r.queues {
 		policy, operator := inForce(r.policies, name), inForce(r.operatorPolicies, name)
 		q.Policy, q.OperatorPolicy = policy.Name, operator.Name

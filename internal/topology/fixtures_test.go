@@ -108,7 +108,7 @@ func snapshotOf(compiled *topology.Topology) *topology.Snapshot {
 			bindings = append(bindings, o)
 		}
 	}
-	seen.SetBindings(bindings)
+	seen.Bindings = topology.NewBindings(bindings)
 	return seen
 }
 

@@ -42,7 +42,7 @@ func TestLadderOf(t *testing.T) {
 			for _, name := range tc.exchanges {
 				seen.Exchanges[name] = topology.SeenExchange{Name: name}
 			}
-			seen.SetBindings(tc.bindings)
+			seen.Bindings = topology.NewBindings(tc.bindings)
 			if diff := cmp.Diff(tc.want, topology.LadderOf(names, seen)); diff != "" {
 				t.Errorf("ladder (-want +got):\n%s", diff)
 			}

@@ -102,6 +102,9 @@ func sameBindings(exchange string, a, b *Snapshot) bool {
 }
 
 func equalBindings(a, b []Binding) bool {
+	if len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] {
+		return true // shared
+	}
 	return slices.EqualFunc(a, b, func(x, y Binding) bool {
 		return x.Source == y.Source && x.Destination == y.Destination && x.DestinationKind == y.DestinationKind &&
 			x.RoutingKey == y.RoutingKey && EqualArguments(x.Arguments, y.Arguments)

@@ -90,8 +90,8 @@ func TestWhatConcernsAResource(t *testing.T) {
 		t.Run(tc.reason, func(t *testing.T) {
 			before, after := neighbourhoodOf(compiled), neighbourhoodOf(compiled)
 			tc.change(after)
-			before.SetBindings(slices.Clone(before.bindings))
-			after.SetBindings(after.bindings)
+			before.Bindings = topology.NewBindings(slices.Clone(before.bindings))
+			after.Bindings = topology.NewBindings(after.bindings)
 			if got := !topology.PartOf(compiled, in.Owner).Same(before.Snapshot, after.Snapshot); got != tc.concerns {
 				t.Errorf("concerns it: %t, want %t", got, tc.concerns)
 			}

@@ -11,7 +11,7 @@ import (
 // seenWith is a broker with these exchanges and bindings.
 func seenWith(exchanges map[string]topology.SeenExchange, bindings ...topology.Binding) *topology.Snapshot {
 	seen := &topology.Snapshot{Exchanges: exchanges}
-	seen.SetBindings(bindings)
+	seen.Bindings = topology.NewBindings(bindings)
 	return seen
 }
 

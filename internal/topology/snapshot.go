@@ -19,38 +19,14 @@ type Snapshot struct {
 	Policies         []Policy
 	OperatorPolicies []Policy
 
-	bySource      map[string][]Binding
-	byDestination map[destination][]Binding
+	// Bindings of the vhost; nil are none.
+	Bindings *Bindings
 
 	// Made when they are first asked for.
 	indexOwners    sync.Once
 	byOwner        map[string][]string
 	digestPolicies sync.Once
 	digest         [sha256.Size]byte
-}
-
-type destination struct {
-	kind Kind
-	name string
-}
-
-// SetBindings fills in the vhost's bindings. Those of the default exchange do not belong here.
-func (s *Snapshot) SetBindings(bindings []Binding) {
-	s.bySource = map[string][]Binding{}
-	s.byDestination = map[destination][]Binding{}
-	for _, b := range bindings {
-		s.bySource[b.Source] = append(s.bySource[b.Source], b)
-		d := destination{b.DestinationKind, b.Destination}
-		s.byDestination[d] = append(s.byDestination[d], b)
-	}
-}
-
-// BindingsFrom lists the bindings of an exchange.
-func (s *Snapshot) BindingsFrom(exchange string) []Binding { return s.bySource[exchange] }
-
-// BindingsTo lists the bindings that lead to a queue or an exchange.
-func (s *Snapshot) BindingsTo(kind Kind, name string) []Binding {
-	return s.byDestination[destination{kind, name}]
 }
 
 // QueuesOf lists the queues that bear an owner's mark, by name.
@@ -67,16 +43,6 @@ func (s *Snapshot) QueuesOf(owner string) []string {
 		}
 	})
 	return s.byOwner[owner]
-}
-
-// HasBinding tells whether a binding is there that routes as b does.
-func (s *Snapshot) HasBinding(b Binding) bool {
-	for _, seen := range s.bySource[b.Source] {
-		if seen.Routes(b) {
-			return true
-		}
-	}
-	return false
 }
 
 // SeenExchange is an exchange as read back.
