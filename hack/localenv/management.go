@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,9 +24,34 @@ func (b *RabbitMQ) CreateVhost(ctx context.Context, name string) error {
 	return b.put(ctx, struct{}{}, "vhosts", name)
 }
 
-// DeleteVhost removes a vhost and all that is in it.
+// DeleteVhost removes a vhost and all that is in it, and waits until it is
+// gone: with thousands of queues in it that outlasts the request.
 func (b *RabbitMQ) DeleteVhost(ctx context.Context, name string) error {
-	return b.delete(ctx, "vhosts", name)
+	err := b.delete(ctx, "vhosts", name)
+	for ; errors.Is(err, context.DeadlineExceeded); err = b.goneVhost(ctx, name) {
+		if ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// goneVhost gives DeadlineExceeded for a vhost that is still there.
+func (b *RabbitMQ) goneVhost(ctx context.Context, name string) error {
+	var vhost struct{}
+	err := b.get(ctx, &vhost, "vhosts", name)
+	var status statusError
+	switch {
+	case errors.As(err, &status) && status.code == http.StatusNotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * pollInterval):
+	}
+	return context.DeadlineExceeded
 }
 
 // CreateUser makes a user, or gives an existing one this password and these tags.
