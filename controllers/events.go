@@ -112,9 +112,13 @@ var drifts = map[string]bool{
 	string(drift.CauseBinding):   true,
 }
 
-// topicEvents tells when a topic opens for publishing, and when it does so
-// only because somebody has forced it.
+// topicEvents tells when a topic opens for publishing, when it does so only
+// because somebody has forced it, and when messages begin to reach no queue.
 func topicEvents(r events.EventRecorder, t *v1alpha1.Topic, next *v1alpha1.TopicStatus) {
+	lost := newConditionSet(0, next.Conditions).get(v1alpha1.ConditionUnroutableBacklog)
+	if lost.Status == metav1.ConditionTrue && !newConditionSet(0, t.Status.Conditions).isTrue(lost.Type) {
+		emit(r, t, corev1.EventTypeWarning, lost.Type, "Observe", lost.Message)
+	}
 	was := newConditionSet(0, t.Status.Conditions).get(v1alpha1.ConditionReady)
 	is := newConditionSet(0, next.Conditions).get(v1alpha1.ConditionReady)
 	switch {

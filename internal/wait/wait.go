@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -40,8 +41,8 @@ const (
 // missing when the time is over.
 func Run(ctx context.Context, c client.Reader, o Options) error {
 	targets := o.targets()
-	if len(targets) == 0 {
-		return errors.New("nothing to wait for: give --topic or --subscription")
+	if err := o.invalid(targets); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout)
 	defer cancel()
@@ -62,6 +63,23 @@ func Run(ctx context.Context, c client.Reader, o Options) error {
 		case <-time.After(wait.Jitter(pollEvery, jitter)):
 		}
 	}
+}
+
+// invalid says what no waiting can help.
+func (o Options) invalid(targets []target) error {
+	if len(targets) == 0 {
+		return errors.New("nothing to wait for: give --topic or --subscription")
+	}
+	if o.Timeout <= 0 {
+		return fmt.Errorf("--timeout is %s, and must be longer than nothing", o.Timeout)
+	}
+	for _, t := range targets {
+		wrong := append(validation.IsDNS1123Label(t.key.Namespace), validation.IsDNS1123Subdomain(t.key.Name)...)
+		if len(wrong) > 0 {
+			return fmt.Errorf("%q in %q cannot be the name of a %s: %s", t.key.Name, t.key.Namespace, t.kind, wrong[0])
+		}
+	}
+	return nil
 }
 
 func (o Options) targets() []target {

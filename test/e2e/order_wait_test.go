@@ -147,6 +147,9 @@ func TestWarrenWaitGivesUp(t *testing.T) {
 		"Topic %s/orders: Ready is False, SubscriptionsNotEstablished: 1 of 2 subscriptions are not established: %[1]s/shipping (NotFound)", w.namespace))
 	w.startWaiting("--topic=orders", "-n=elsewhere", "--timeout=3s").exits(1,
 		"Topic elsewhere/orders: may not be read: grant get on Topic elsewhere/orders to this service account, as config/samples/init-container.yaml does")
+	w.startWaiting("--topic=orders", "--timeout=0").exits(1, "--timeout is 0s, and must be longer than nothing")
+	w.startWaiting("--topic=Orders", "--timeout=1m").exits(1, fmt.Sprintf("\"Orders\" in %q cannot be the name of a Topic", w.namespace))
+	w.startWaiting("--topic=a/b/c", "--timeout=1m").exits(1, "\"b/c\" in \"a\" cannot be the name of a Topic")
 	w.startWaiting("--timeout=1m").exits(1, "nothing to wait for: give --topic or --subscription")
 	w.startWaitingAs(filepath.Join(t.TempDir(), "none"), "--topic=orders").exits(1, "no way to the API server")
 }

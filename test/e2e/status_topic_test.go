@@ -36,6 +36,7 @@ spec: {brokerRef: {name: main}, unroutable: {backlogThreshold: 2}}
 		amqptest.Publish(t, app, "orders", "order.plcaed", amqptest.Message("typo"))
 		is(metav1.ConditionTrue, v1alpha1.ReasonBacklogReached,
 			`queue "orders.unroutable" holds 2 messages with no other queue to go to (threshold 2): look at the routing keys, and bind who must hear them`)
+		w.awaitEvent("topic/orders", v1alpha1.ConditionUnroutableBacklog, "holds 2 messages with no other queue to go to")
 
 		caught := amqptest.Take(t, app, "orders.unroutable", 2)[0]
 		if got, want := caught.MessageId+" "+caught.RoutingKey, "typo order.plcaed"; got != want {
