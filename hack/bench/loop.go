@@ -18,15 +18,10 @@ const loopChannels = 16
 // loop declares a workload's objects as fast as the broker takes them, without
 // Kubernetes and without reading back: the measure that all else is set beside.
 func loop(connection *amqp.Connection, w workload) (time.Duration, error) {
-	lists := make(chan []topology.Object, w.count)
-	for i := range w.count {
-		objects, err := w.objects(i)
-		if err != nil {
-			return 0, err
-		}
-		lists <- objects
+	lists, err := objectLists(w)
+	if err != nil {
+		return 0, err
 	}
-	close(lists)
 	channels, err := openChannels(connection)
 	if err != nil {
 		return 0, err
@@ -35,12 +30,52 @@ func loop(connection *amqp.Connection, w workload) (time.Duration, error) {
 	if err := channels[0].ExchangeDeclare(topicName, string(v1alpha1.ExchangeTopic), true, false, false, false, nil); err != nil {
 		return 0, err
 	}
+	err = overAll(channels, lists, declare)
+	return time.Since(begun), err
+}
+
+// objectLists has the objects of each subscription.
+func objectLists(w workload) (<-chan []topology.Object, error) {
+	lists := make(chan []topology.Object, w.count)
+	defer close(lists)
+	for i := range w.count {
+		objects, err := w.objects(i)
+		if err != nil {
+			return nil, err
+		}
+		lists <- objects
+	}
+	return lists, nil
+}
+
+// overAll does the same to each object, over all channels at once.
+func overAll(channels []*amqp.Channel, lists <-chan []topology.Object, do func(*amqp.Channel, topology.Object) error) error {
 	group, ctx := errgroup.WithContext(context.Background())
 	for _, channel := range channels {
-		group.Go(func() error { return declareAll(ctx, channel, lists) })
+		group.Go(func() error { return each(ctx, channel, lists, do) })
 	}
-	err = group.Wait()
-	return time.Since(begun), err
+	return group.Wait()
+}
+
+// deleteQueues deletes a workload's queues much faster than RabbitMQ does it
+// when their vhost is deleted.
+func deleteQueues(connection *amqp.Connection, w workload) error {
+	lists, err := objectLists(w)
+	if err != nil {
+		return err
+	}
+	channels, err := openChannels(connection)
+	if err != nil {
+		return err
+	}
+	return overAll(channels, lists, func(c *amqp.Channel, o topology.Object) error {
+		q, ok := o.(topology.Queue)
+		if !ok {
+			return nil
+		}
+		_, err := c.QueueDelete(q.Name, false, false, false)
+		return err
+	})
 }
 
 func openChannels(connection *amqp.Connection) ([]*amqp.Channel, error) {
@@ -55,10 +90,10 @@ func openChannels(connection *amqp.Connection) ([]*amqp.Channel, error) {
 	return channels, nil
 }
 
-func declareAll(ctx context.Context, channel *amqp.Channel, lists <-chan []topology.Object) error {
+func each(ctx context.Context, channel *amqp.Channel, lists <-chan []topology.Object, do func(*amqp.Channel, topology.Object) error) error {
 	for objects := range lists {
 		for _, o := range objects {
-			if err := declare(channel, o); err != nil {
+			if err := do(channel, o); err != nil {
 				return fmt.Errorf("%s: %w", o, err)
 			}
 		}

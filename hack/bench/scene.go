@@ -82,6 +82,10 @@ func (s *stage) rawLoop(ctx context.Context, w workload) (time.Duration, error) 
 	if err != nil {
 		return 0, err
 	}
+	s.say("%s: the loop took %.1f s", w, took.Seconds())
+	if err := deleteQueues(connection, w); err != nil {
+		return 0, err
+	}
 	return took, s.broker.DeleteVhost(ctx, vhost)
 }
 
@@ -134,9 +138,21 @@ func (p *performance) remove(ctx context.Context) {
 		}
 	}
 	if err == nil {
-		err = p.broker.DeleteVhost(ctx, p.workload.namespace())
+		err = p.removeVhost(ctx)
 	}
 	if err != nil {
 		p.say("removing %s: %v", p.workload, err)
 	}
+}
+
+func (p *performance) removeVhost(ctx context.Context) error {
+	connection, err := p.dial(p.workload.namespace())
+	if err != nil {
+		return err
+	}
+	defer connection.Close()
+	if err := deleteQueues(connection, p.workload); err != nil {
+		return err
+	}
+	return p.broker.DeleteVhost(ctx, p.workload.namespace())
 }
