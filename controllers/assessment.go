@@ -22,6 +22,8 @@ type assessment struct {
 	topology *topology.Topology
 	// result is nil where nothing was compared.
 	result *drift.Result
+	// disturbed: a look at what is parked may show in the parking queue's counters.
+	disturbed bool
 }
 
 func (a *assessment) snapshot() *topology.Snapshot {

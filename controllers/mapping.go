@@ -41,6 +41,11 @@ func listed(ctx context.Context, c client.Reader, list client.ObjectList, which 
 	return reqs
 }
 
+// itself is for keys of what is reconciled.
+func itself(_ context.Context, key types.NamespacedName) []reconcile.Request {
+	return []reconcile.Request{{NamespacedName: key}}
+}
+
 // eachKey enqueues the requests that a Broker's key maps to.
 func eachKey(requestsOf func(context.Context, types.NamespacedName) []reconcile.Request) handler.TypedEventHandler[types.NamespacedName, reconcile.Request] {
 	return handler.TypedFuncs[types.NamespacedName, reconcile.Request]{

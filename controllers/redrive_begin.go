@@ -26,6 +26,12 @@ func (r *RedriveReconciler) begin(ctx context.Context, rd *v1alpha1.Redrive, s *
 	if p != nil {
 		return r.finish(ctx, rd, r.nextStatus(rd), p)
 	}
+	release, ok := r.looks.holdOff(subscriptionKey(rd))
+	if !ok {
+		// What a look holds is not ready.
+		return reconcile.Result{RequeueAfter: time.Second}, nil
+	}
+	defer release()
 	count, err := s.view.Session.Count(ctx, queue)
 	if err != nil {
 		result, writeErr := r.wait(ctx, rd, fromBroker(err))
@@ -35,11 +41,10 @@ func (r *RedriveReconciler) begin(ctx context.Context, rd *v1alpha1.Redrive, s *
 	next := r.nextStatus(rd)
 	first := rd.Status.StartTime == nil
 	switch {
+	case r.heldByOthers(rd, count):
+		return reconcile.Result{RequeueAfter: time.Second}, nil
 	case first:
 		next.start(rd, queue, count.Ready)
-	case rd.Status.InDoubt && count.Consumers > 0 && r.runs.doubtful(rd.UID) < othersGrace:
-		// Those that the connection of a killed Warren holds are not ready.
-		return reconcile.Result{RequeueAfter: time.Second}, nil
 	case rd.Status.InDoubt:
 		next.recount(rd, count.Ready)
 	}
@@ -59,6 +64,13 @@ func (r *RedriveReconciler) begin(ctx context.Context, rd *v1alpha1.Redrive, s *
 	}
 	r.runs.start(rd, s, move, doubtful, next.done())
 	return reconcile.Result{RequeueAfter: progressEvery}, nil
+}
+
+// heldByOthers tells whether a count is not to be believed yet: those that the
+// connection of a killed Warren holds, for a look or for this Redrive, are not ready.
+func (r *RedriveReconciler) heldByOthers(rd *v1alpha1.Redrive, count broker.QueueCount) bool {
+	unsure := rd.Status.InDoubt || rd.Status.StartTime == nil && count.Ready == 0
+	return unsure && count.Consumers > 0 && r.runs.doubtful(rd.UID) < othersGrace
 }
 
 // move says which messages are moved, as far as a status tells.

@@ -30,7 +30,8 @@ type RedriveReconciler struct {
 	// Metrics, if set, gets what there is to tell of Redrives.
 	Metrics prometheus.Registerer
 
-	runs *redriveRuns
+	runs  *redriveRuns
+	looks *inspections
 }
 
 // +kubebuilder:rbac:groups=warren.dev,resources=redrives,verbs=get;list;watch;delete

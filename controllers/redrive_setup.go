@@ -32,9 +32,7 @@ func (r *RedriveReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			return err
 		}
 	}
-	ended := func(_ context.Context, key types.NamespacedName) []reconcile.Request {
-		return []reconcile.Request{{NamespacedName: key}}
-	}
+	r.looks.redriving = func(key types.NamespacedName) bool { return r.runs.at(key) != nil }
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.Redrive{}, builder.WithPredicates(specOrAnnotations)).
 		Watches(&v1alpha1.Redrive{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
@@ -44,7 +42,7 @@ func (r *RedriveReconciler) SetupWithManager(mgr ctrl.Manager) error {
 			return r.ofSubscription(ctx, client.ObjectKeyFromObject(o))
 		}), builder.WithPredicates(establishedChanged)).
 		WatchesRawSource(source.TypedChannel(r.Brokers.subscribe(), eachKey(r.onBroker))).
-		WatchesRawSource(source.TypedChannel(r.runs.ended, eachKey(ended))).
+		WatchesRawSource(source.TypedChannel(r.runs.ended, eachKey(itself))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: redriveWorkers}).
 		Complete(r)
 }

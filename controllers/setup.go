@@ -55,10 +55,11 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) (*Readiness, err
 	if err := (&TopicReconciler{reconciler: base(topics)}).SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	if err := (&SubscriptionReconciler{reconciler: base(subscriptions)}).SetupWithManager(mgr); err != nil {
+	looks := newInspections()
+	if err := (&SubscriptionReconciler{reconciler: base(subscriptions), looks: looks}).SetupWithManager(mgr); err != nil {
 		return nil, err
 	}
-	redrives := &RedriveReconciler{reconciler: base(newProofs()), Live: mgr.GetAPIReader(), Metrics: opts.Metrics}
+	redrives := &RedriveReconciler{reconciler: base(newProofs()), Live: mgr.GetAPIReader(), Metrics: opts.Metrics, looks: looks}
 	if err := redrives.SetupWithManager(mgr); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/internal/topology"
@@ -19,6 +20,7 @@ import (
 type SubscriptionReconciler struct {
 	reconciler
 	backlogs backlogs
+	looks    *inspections
 }
 
 // +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=get;list;watch;patch
@@ -32,6 +34,7 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	if err := r.Client.Get(ctx, req.NamespacedName, &sub); err != nil {
 		r.forget(req.NamespacedName)
 		r.backlogs.forget(req.NamespacedName)
+		r.looks.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !sub.DeletionTimestamp.IsZero() {
@@ -128,11 +131,15 @@ const subscriptionWorkers = 16
 
 // SetupWithManager registers the reconciler.
 func (r *SubscriptionReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	if err := mgr.Add(r.looks); err != nil {
+		return err
+	}
 	newList := func() client.ObjectList { return &v1alpha1.ReliableSubscriptionList{} }
 	return r.controllerOf(mgr, &v1alpha1.ReliableSubscription{}, newList).
 		Watches(&v1alpha1.Topic{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return requests(ctx, r.Client, newList(), topicIndex, client.ObjectKeyFromObject(o))
 		}), builder.WithPredicates(specOrAnnotations)).
+		WatchesRawSource(source.TypedChannel(r.looks.ended, eachKey(itself))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: subscriptionWorkers}).
 		Complete(r)
 }

@@ -22,13 +22,15 @@ const countsEvery = 30 * time.Second
 // report writes the status, if a reader would care about what changed:
 // conditions at once, counts alone now and then.
 func (r *SubscriptionReconciler) report(ctx context.Context, sub *v1alpha1.ReliableSubscription, a *assessment) (reconcile.Result, error) {
+	a.disturbed = r.disturbed(sub, a)
 	status := subscriptionStatus(sub, a)
+	again := r.inspect(sub, a, status)
 	if equality.Semantic.DeepEqual(status, &sub.Status) {
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: again}, nil
 	}
 	if onlyCountsChanged(&sub.Status, status) {
 		if wait := countsDue(sub.Status.ObservedTime); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
+			return reconcile.Result{RequeueAfter: sooner(wait, again)}, nil
 		}
 	}
 	status.ObservedTime = ptr.To(metav1.Now())
@@ -37,7 +39,7 @@ func (r *SubscriptionReconciler) report(ctx context.Context, sub *v1alpha1.Relia
 	}
 	subscriptionEvents(r.Events, sub, status)
 	r.backlogs.tell(r.Events, sub, status)
-	return reconcile.Result{}, nil
+	return reconcile.Result{RequeueAfter: again}, nil
 }
 
 // countsDue is how long counts that were last written at a time must wait.
@@ -66,6 +68,9 @@ func withoutCounts(s *v1alpha1.ReliableSubscriptionStatus) *v1alpha1.ReliableSub
 	}
 	if s.ParkingQueue != nil {
 		counts = append(counts, &s.ParkingQueue.Messages)
+		if s.ParkingQueue.Reasons != nil {
+			s.ParkingQueue.Reasons = &v1alpha1.ParkingReasons{}
+		}
 	}
 	for _, c := range counts {
 		if *c != nil {
@@ -150,6 +155,9 @@ func fillCounts(status *v1alpha1.ReliableSubscriptionStatus, sub *v1alpha1.Relia
 	status.Retry.Messages = retrying(a)
 	if p, ok := seen.Queues[a.topology.Names.Parking]; ok {
 		p.Messages = parked(a, p)
+		if old := sub.Status.ParkingQueue; a.disturbed && old != nil && old.Name == p.Name && old.Messages != nil {
+			p.Messages = old.Messages
+		}
 		status.ParkingQueue.Messages = p.Messages
 		status.ParkingQueue.Since = parkedSince(sub, p)
 	}

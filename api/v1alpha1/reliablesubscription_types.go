@@ -279,6 +279,14 @@ type ParkingQueueSpec struct {
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	BacklogThreshold *int64 `json:"backlogThreshold,omitempty"`
+
+	// inspect: look at the headers of what is parked whenever the count has
+	// changed (at most every 30 s), and tell in status.parkingQueue.reasons why it
+	// was parked. Default false. Bodies are never shown or logged. The messages
+	// are held for a moment and given back in their order; each is marked
+	// redelivered by it.
+	// +optional
+	Inspect bool `json:"inspect,omitempty"`
 }
 
 // ReliableSubscriptionStatus is what was read back from the broker, and what it means.
@@ -411,6 +419,36 @@ type ParkingQueueStatus struct {
 	// since when there have been parked messages, as far as was observed.
 	// +optional
 	Since *metav1.Time `json:"since,omitempty"`
+	// reasons why they were parked, with parkingQueue.inspect.
+	// +optional
+	Reasons *ParkingReasons `json:"reasons,omitempty"`
+}
+
+// ParkingReasons tells why messages were parked, from the headers of at most
+// the 100 oldest ones.
+type ParkingReasons struct {
+	// messages is how many were parked when they were looked at.
+	Messages int64 `json:"messages"`
+	// sampled is how many of them were looked at, from the head of the queue:
+	// what follows counts these.
+	Sampled int64 `json:"sampled"`
+	// rejected by the consumer for the last time: reject or nack without requeue.
+	Rejected int64 `json:"rejected"`
+	// overDeliveryLimit: delivered too often, as to a consumer that crashes.
+	OverDeliveryLimit int64 `json:"overDeliveryLimit"`
+	// expired in the work queue, by a time-to-live of the message's own or of a policy.
+	Expired int64 `json:"expired"`
+	// parkedByConsumer: published to the parking exchange.
+	ParkedByConsumer int64 `json:"parkedByConsumer"`
+	// other reasons, such as a length limit of a policy.
+	Other int64 `json:"other"`
+	// oldest is when the oldest of those looked at was parked, as far as its
+	// headers tell; absent if they do not.
+	// +optional
+	Oldest *metav1.Time `json:"oldest,omitempty"`
+	// note says why fewer were looked at, or none.
+	// +optional
+	Note string `json:"note,omitempty"`
 }
 
 // Impact says how bad a difference is.
