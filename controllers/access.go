@@ -3,6 +3,7 @@ package controllers
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,4 +35,16 @@ func allows(ctx context.Context, namespaces client.Reader, a v1alpha1.AllowedNam
 		return false, fmt.Errorf("read the labels of namespace %s: %w", namespace, err)
 	}
 	return selector.Matches(labels.Set(ns.Labels)), nil
+}
+
+// labelsDecide tells whether the labels of a namespace say who may use a
+// Broker, or a Topic on it.
+func labelsDecide(ctx context.Context, c client.Reader, broker client.ObjectKey) bool {
+	var b v1alpha1.Broker
+	if err := c.Get(ctx, broker, &b); err != nil || b.Spec.AllowedNamespaces.Selector != nil || b.Spec.Adoption.Selector != nil {
+		return true
+	}
+	var topics v1alpha1.TopicList
+	err := c.List(ctx, &topics, client.MatchingFields{brokerIndex: broker.String()}, readOnly)
+	return err != nil || slices.ContainsFunc(topics.Items, func(t v1alpha1.Topic) bool { return t.Spec.AllowedNamespaces.Selector != nil })
 }

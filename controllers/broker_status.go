@@ -18,6 +18,7 @@ func brokerStatus(b *v1alpha1.Broker, v View, s *shield) *v1alpha1.BrokerStatus 
 	status.ObservedGeneration = b.Generation
 	set := newConditionSet(b.Generation, b.Status.Conditions)
 	setShielded(set, b, v, s)
+	setNamesIsolated(set, b)
 	if v.Problem != nil {
 		set.set(v1alpha1.ConditionReady, metav1.ConditionFalse, v.Problem.Reason, v.Problem.Message)
 		set.set(v1alpha1.ConditionResourceAlarm, metav1.ConditionUnknown, v.Problem.Reason, "the broker could not be read")

@@ -82,7 +82,7 @@ func (r *SubscriptionReconciler) contested(ctx context.Context, sub *v1alpha1.Re
 		}
 		for i := range rivals.Items {
 			rival := &rivals.Items[i]
-			if r.samePlace(rival, a.view) && older(rival, sub) && !lost(rival) {
+			if r.lookup().samePlace(brokerKey(rival.Namespace, rival.Spec.BrokerRef), a.view) && older(rival, sub) && !lost(rival) {
 				return problem(v1alpha1.ReasonConflict,
 					"%s claims queue %q too and is older: choose another name, or delete that one; nothing was changed", nameFor(sub.Namespace, client.ObjectKeyFromObject(rival)), queue), nil
 			}
@@ -91,14 +91,13 @@ func (r *SubscriptionReconciler) contested(ctx context.Context, sub *v1alpha1.Re
 	return nil, nil
 }
 
-// samePlace tells whether a subscription is on the vhost that a view shows,
-// be it by another Broker resource.
-func (r *SubscriptionReconciler) samePlace(sub *v1alpha1.ReliableSubscription, view *View) bool {
-	key := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
+// samePlace tells whether a Broker stands for the vhost that a view shows, be
+// it another Broker resource.
+func (l lookup) samePlace(key types.NamespacedName, view *View) bool {
 	if key == client.ObjectKeyFromObject(view.Broker) {
 		return true
 	}
-	other, ok := r.Brokers.Get(key)
+	other, ok := l.brokers.Get(key)
 	return ok && other.Observation != nil &&
 		other.Observation.Info.ClusterName == view.Observation.Info.ClusterName &&
 		other.Broker.Spec.Vhost == view.Broker.Spec.Vhost
@@ -108,7 +107,7 @@ func (r *SubscriptionReconciler) samePlace(sub *v1alpha1.ReliableSubscription, v
 // stands in nobody's way.
 func lost(sub *v1alpha1.ReliableSubscription) bool {
 	switch subscriptionReason(sub) {
-	case v1alpha1.ReasonConflict, v1alpha1.ReasonNotOwned, v1alpha1.ReasonUnsafeToAdopt:
+	case v1alpha1.ReasonConflict, v1alpha1.ReasonNotOwned, v1alpha1.ReasonUnsafeToAdopt, v1alpha1.ReasonNotAllowed:
 		return true
 	}
 	return false

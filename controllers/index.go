@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/internal/topology"
 )
 
 // Indexes of the cache, by which one resource finds those that refer to it.
@@ -16,6 +17,10 @@ const (
 	topicIndex  = "warren.topicRefs"
 	// queueIndex finds subscriptions by the queues that they claim.
 	queueIndex = "warren.queues"
+	// exchangeIndex finds topics by their exchanges.
+	exchangeIndex = "warren.exchange"
+	// sourceIndex finds subscriptions by the exchanges that they name as RabbitMQ does.
+	sourceIndex = "warren.sourceExchanges"
 	// subscriptionIndex finds redrives by their subscription.
 	subscriptionIndex = "warren.subscriptionRef"
 	// requiredIndex finds topics by the subscriptions that they require.
@@ -37,8 +42,14 @@ var indexes = []struct {
 	{&v1alpha1.ReliableSubscription{}, topicIndex, func(o client.Object) []string {
 		return keyStrings(topicKeys(o.(*v1alpha1.ReliableSubscription)))
 	}},
+	{&v1alpha1.ReliableSubscription{}, sourceIndex, func(o client.Object) []string {
+		return rawExchanges(o.(*v1alpha1.ReliableSubscription))
+	}},
 	{&v1alpha1.Topic{}, brokerIndex, func(o client.Object) []string {
 		return []string{brokerKey(o.GetNamespace(), o.(*v1alpha1.Topic).Spec.BrokerRef).String()}
+	}},
+	{&v1alpha1.Topic{}, exchangeIndex, func(o client.Object) []string {
+		return []string{compilable(o.(*v1alpha1.Topic)).ExchangeName()}
 	}},
 	{&v1alpha1.Redrive{}, subscriptionIndex, func(o client.Object) []string {
 		return []string{subscriptionKey(o.(*v1alpha1.Redrive)).String()}
@@ -84,6 +95,21 @@ func topicKeys(sub *v1alpha1.ReliableSubscription) []types.NamespacedName {
 		}
 	}
 	return keys
+}
+
+// rawExchanges are the sources that a subscription names by their names in RabbitMQ.
+func rawExchanges(sub *v1alpha1.ReliableSubscription) []string {
+	var names []string
+	for _, s := range sub.Spec.Sources {
+		if s.Exchange != "" {
+			names = append(names, s.Exchange)
+		}
+	}
+	return names
+}
+
+func compilable(t *v1alpha1.Topic) topology.Topic {
+	return topology.Topic{Name: t.Name, Spec: &t.Spec}
 }
 
 func topicKey(namespace string, ref v1alpha1.TopicReference) types.NamespacedName {

@@ -3,8 +3,6 @@ package controllers
 import (
 	"context"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/internal/topology"
 )
@@ -12,7 +10,8 @@ import (
 // sources resolves a subscription's sources to exchanges and their types. A
 // Topic that is not there yet is no reason to wait with the rest: it is left out and
 // told as the problem that keeps the subscription from being established.
-func (l lookup) sources(ctx context.Context, sub *v1alpha1.ReliableSubscription, seen *topology.Snapshot) ([]topology.Source, *Problem, error) {
+func (l lookup) sources(ctx context.Context, sub *v1alpha1.ReliableSubscription, view *View) ([]topology.Source, *Problem, error) {
+	seen := view.Observation.Snapshot
 	var resolved []topology.Source
 	var waiting *Problem
 	for _, s := range sub.Spec.Sources {
@@ -31,7 +30,7 @@ func (l lookup) sources(ctx context.Context, sub *v1alpha1.ReliableSubscription,
 		}
 		if exchange, there := seen.Exchanges[source.Exchange]; there {
 			source.Type = exchange.Type
-			p, err := l.exchangeOfTopic(ctx, sub, exchange)
+			p, err := l.claimedByOthers(ctx, sub, view, exchange)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -43,25 +42,6 @@ func (l lookup) sources(ctx context.Context, sub *v1alpha1.ReliableSubscription,
 		resolved = append(resolved, source)
 	}
 	return resolved, waiting, nil
-}
-
-// exchangeOfTopic checks an exchange that bears the mark of a Topic as that
-// Topic would be: its name in RabbitMQ must not be a way round allowedNamespaces.
-func (l lookup) exchangeOfTopic(ctx context.Context, sub *v1alpha1.ReliableSubscription, exchange topology.SeenExchange) (*Problem, error) {
-	cluster, key := markedResource(exchange.Arguments.Owner())
-	if cluster != l.clusterID || key.Namespace == sub.Namespace {
-		return nil, nil
-	}
-	var t v1alpha1.Topic
-	if err := l.client.Get(ctx, key, &t); err != nil {
-		return nil, client.IgnoreNotFound(err)
-	}
-	allowed, err := allows(ctx, l.namespaces, t.Spec.AllowedNamespaces, t.Namespace, sub.Namespace)
-	if err != nil || allowed {
-		return nil, err
-	}
-	return problem(v1alpha1.ReasonNotAllowed,
-		"exchange %q belongs to a Topic that does not allow namespace %q: its owner can allow it in spec.allowedNamespaces", exchange.Name, sub.Namespace), nil
 }
 
 // sourceTopic finds a topic that must live where the subscription lives.

@@ -91,7 +91,7 @@ func (r *SubscriptionReconciler) assess(ctx context.Context, sub *v1alpha1.Relia
 	if r.attempts.notIn(client.ObjectKeyFromObject(sub), seen) {
 		return nil, nil
 	}
-	sources, waiting, err := find.sources(ctx, sub, seen)
+	sources, waiting, err := find.sources(ctx, sub, view)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +106,10 @@ func (r *SubscriptionReconciler) assess(ctx context.Context, sub *v1alpha1.Relia
 	})
 	if err != nil {
 		a.problem = refused(err)
+		return a, nil
+	}
+	if p := misnamed(view.Broker, sub.Namespace, compiled); p != nil {
+		a.problem = p
 		return a, nil
 	}
 	claims, err := r.claims(ctx, sub, view, sub.Spec.AdoptionPolicy)
@@ -136,10 +140,19 @@ func (r *SubscriptionReconciler) SetupWithManager(mgr ctrl.Manager) error {
 	}
 	newList := func() client.ObjectList { return &v1alpha1.ReliableSubscriptionList{} }
 	return r.controllerOf(mgr, &v1alpha1.ReliableSubscription{}, newList).
-		Watches(&v1alpha1.Topic{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-			return requests(ctx, r.Client, newList(), topicIndex, client.ObjectKeyFromObject(o))
-		}), builder.WithPredicates(specOrAnnotations)).
+		Watches(&v1alpha1.Topic{}, handler.EnqueueRequestsFromMapFunc(r.hearing), builder.WithPredicates(specOrAnnotations)).
 		WatchesRawSource(source.TypedChannel(r.looks.ended, eachKey(itself))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: subscriptionWorkers}).
 		Complete(r)
+}
+
+// hearing are the subscriptions whose sources a Topic may be: those that name
+// it, and those that name its exchanges.
+func (r *SubscriptionReconciler) hearing(ctx context.Context, o client.Object) []reconcile.Request {
+	compiled := compilable(o.(*v1alpha1.Topic))
+	reqs := requests(ctx, r.Client, &v1alpha1.ReliableSubscriptionList{}, topicIndex, client.ObjectKeyFromObject(o))
+	for _, exchange := range []string{compiled.ExchangeName(), compiled.UnroutableQueue()} {
+		reqs = append(reqs, listed(ctx, r.Client, &v1alpha1.ReliableSubscriptionList{}, client.MatchingFields{sourceIndex: exchange})...)
+	}
+	return reqs
 }

@@ -97,6 +97,10 @@ func (r *TopicReconciler) assess(ctx context.Context, t *v1alpha1.Topic) (*asses
 		a.problem = refused(err)
 		return a, nil
 	}
+	if p := misnamed(view.Broker, t.Namespace, compiled); p != nil {
+		a.problem = p
+		return a, nil
+	}
 	claims, err := r.claims(ctx, t, view, topicAdoption(t))
 	if err != nil {
 		return nil, err

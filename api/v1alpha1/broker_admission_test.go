@@ -1,6 +1,9 @@
 package v1alpha1_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const (
 	noUserInfo = "no user info in a URL: put username and password into the Secret that credentialsSecretRef names"
@@ -10,6 +13,7 @@ const (
 	selector   = "selector goes with from: Selector, and from: Selector needs a selector"
 
 	badDuration = "should match '^([0-9]{1,5}(h|m|s|ms)){1,4}$'"
+	badNaming   = " evaluating rule: naming must be a regular expression (RE2), complete in itself: look for a parenthesis, bracket or quotation without its other end"
 	syncRange   = "syncPeriod must be from 1s to 1h"
 )
 
@@ -39,6 +43,10 @@ func TestBrokerAcceptances(t *testing.T) {
 		{"nobody may adopt", `adoption: {from: None}`},
 		{"whoever bears a label may adopt", `adoption: {from: Selector, selector: {matchLabels: {platform: "yes"}}}`},
 		{"what lost clusters left is taken over", `acceptedOwners: [` + numbered("cluster-", 16) + `]`},
+
+		{"names begin with the namespace", `naming: '{namespace}\..+'`},
+		{"all of RE2", `naming: '(?i)(v[0-9]\.)?{namespace}[._]\pL*(?:\.[^*]{1,100})?'`},
+		{"names shared and unnamed, told in a condition", `{allowedNamespaces: {from: All}, naming: null}`},
 
 		{"the shortest sync period", `syncPeriod: 1s`},
 		{"the longest sync period", `syncPeriod: 1h`},
@@ -85,6 +93,13 @@ var brokerRefusals = []refusal{
 	{"more lost clusters than fit", `acceptedOwners: [` + numbered("cluster-", 17) + `]`, "spec.acceptedOwners", "Too many: 17: must have at most 16 items"},
 	{"the same lost cluster twice", `acceptedOwners: [a, b, a]`, "spec.acceptedOwners[2]", `Duplicate value: "a"`},
 	{"a lost cluster has an id", `acceptedOwners: [""]`, "spec.acceptedOwners[0]", "should be at least 1 chars long"},
+
+	{"a pattern for all alike", `naming: 'orders\..+'`, "spec.naming", "naming needs {namespace} in it, for the name of the namespace whose names it judges, as in '{namespace}[.].+'"},
+	{"no regular expression", `naming: '{namespace}\.(.*'`, "spec.naming", "error parsing regexp: missing closing ): `(?:x)\\.(.*`" + badNaming},
+	{"a parenthesis that would leave the anchors", `naming: '{namespace}\.x)|(.*'`, "spec.naming", "error parsing regexp: unexpected ): `(?:x)\\.x)|(.*`" + badNaming},
+	{"a quotation that would swallow the anchor", `naming: '{namespace}\Q.'`, "spec.naming", "error parsing regexp: missing closing ): `^(?:(?:x)\\Q.)$`" + badNaming},
+	{"what RE2 does not know", `naming: '(?!x){namespace}\..*'`, "spec.naming", "error parsing regexp: invalid or unsupported Perl syntax: `(?!`" + badNaming},
+	{"a pattern without end", `naming: '{namespace}` + strings.Repeat("a", 246) + `'`, "spec.naming", "Too long: may not be more than 256 bytes"},
 
 	{"reading back without a pause", `syncPeriod: 500ms`, "spec.syncPeriod", syncRange},
 	{"reading back too seldom", `syncPeriod: 1h1s`, "spec.syncPeriod", syncRange},

@@ -55,6 +55,21 @@ type BrokerSpec struct {
 	// +kubebuilder:default={from: Same}
 	Adoption AdoptionNamespaces `json:"adoption,omitempty"`
 
+	// naming is a regular expression (RE2) with {namespace} in it, which every
+	// name of a queue or an exchange that Warren declares here for a namespace must match
+	// as a whole, with the namespace's name in the place of {namespace}: so that
+	// no team can take another's names. Example: '{namespace}\..+'. Topics and
+	// ReliableSubscriptions with another name are NotAllowed. Have something
+	// around {namespace} that a namespace's name cannot hold, such as a dot:
+	// '{namespace}-.*' would give team-a's names to team too, and the
+	// condition NamesIsolated says so. Default: every name may be given by
+	// everybody who may use the Broker, and whoever is first has it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule="self.contains('{namespace}')",message="naming needs {namespace} in it, for the name of the namespace whose names it judges, as in '{namespace}[.].+'"
+	// +kubebuilder:validation:XValidation:rule="'x'.matches(self.replace('{namespace}', '(?:x)')) in [true, false] && 'x'.matches('^(?:' + self.replace('{namespace}', '(?:x)') + ')$') in [true, false]",message="naming must be a regular expression (RE2), complete in itself: look for a parenthesis, bracket or quotation without its other end"
+	Naming string `json:"naming,omitempty"`
+
 	// acceptedOwners are ids of clusters whose objects this one takes over,
 	// of the same namespace and name: what a lost or replaced cluster left on the
 	// broker. At most 16.
@@ -197,6 +212,8 @@ type BrokerStatus struct {
 	// AccessRefused, SecretNotFound, SecretInvalid, TLSFailed,
 	// ClusterNotFound, NotAllowed) and ResourceAlarm (PublishersBlocked;
 	// NoAlarm), which does not make Ready False: declares go on under an alarm.
+	// NamesIsolated says whether one namespace can take another's names
+	// (NamingEnforced, OwnNamespaceOnly; NoNaming, NamingOverlaps, NamingUnproved).
 	// +optional
 	// +listType=map
 	// +listMapKey=type

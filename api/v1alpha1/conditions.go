@@ -13,6 +13,8 @@ const (
 	ConditionResourceAlarm = "ResourceAlarm"
 	// ConditionShielded (Broker): other policies are kept off the queues that keep messages.
 	ConditionShielded = "Shielded"
+	// ConditionNamesIsolated (Broker): no namespace can take another's names.
+	ConditionNamesIsolated = "NamesIsolated"
 	// ConditionDeclared (Topic): the exchange exists, so that subscriptions can be bound to it.
 	ConditionDeclared = "Declared"
 	// ConditionSubscriptionsEstablished (Topic): whoever must hear it is bound.
@@ -70,6 +72,15 @@ const (
 const (
 	ReasonPolicyInForce = "PolicyInForce"
 	ReasonNamesLeftOut  = "NamesLeftOut"
+)
+
+// Reasons of a Broker's NamesIsolated condition.
+const (
+	ReasonNamingEnforced   = "NamingEnforced"
+	ReasonOwnNamespaceOnly = "OwnNamespaceOnly"
+	ReasonNoNaming         = "NoNaming"
+	ReasonNamingOverlaps   = "NamingOverlaps"
+	ReasonNamingUnproved   = "NamingUnproved"
 )
 
 // Reasons of a Topic's conditions.
