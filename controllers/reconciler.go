@@ -53,10 +53,6 @@ func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList 
 		return requests(ctx, r.Client, newList(), brokerIndex, key)
 	}
 	ofReading := func(ctx context.Context, key types.NamespacedName) []reconcile.Request {
-		if !r.watchNamespaces && labelsDecide(ctx, r.Client, key) {
-			// Nobody tells of a label that has changed: it is read each time.
-			return ofBroker(ctx, key)
-		}
 		return r.settled.without(r.Brokers, key, ofBroker(ctx, key), r.proofs)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).

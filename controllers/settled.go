@@ -12,7 +12,12 @@ import (
 
 // settled remembers the resources for which everything is done, and with which
 // reading: a new one that shows the same to them concerns them not.
-type settled struct{ m sync.Map } // of *basis, by NamespacedName
+type settled struct {
+	m sync.Map // of *basis, by NamespacedName
+	// unwatched, if set, tells whether something counts on a Broker whose
+	// changes nobody tells of, so that each reading is a time to look.
+	unwatched func(broker types.NamespacedName) bool
+}
 
 // basis of a resource's last reconcile.
 type basis struct {
@@ -42,7 +47,7 @@ func (s *settled) forget(key types.NamespacedName) { s.m.Delete(key) }
 // they know: it proves the same again.
 func (s *settled) without(brokers *Brokers, broker types.NamespacedName, all []reconcile.Request, proofs *proofs) []reconcile.Request {
 	view, ok := brokers.Get(broker)
-	if !ok || view.Observation == nil {
+	if !ok || view.Observation == nil || s.unwatched != nil && s.unwatched(broker) {
 		return all
 	}
 	now := view.Observation.Snapshot

@@ -47,9 +47,13 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) (*Readiness, err
 	}
 	topics, subscriptions := newProofs(), newProofs()
 	base := func(p *proofs) reconciler {
+		settled := &settled{}
+		if !opts.WatchNamespaces {
+			settled.unwatched = func(broker client.ObjectKey) bool { return labelsDecide(ctx, mgr.GetClient(), broker) }
+		}
 		return reconciler{
 			Client: mgr.GetClient(), Namespaces: namespaces, Brokers: brokers, Events: recorder,
-			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{}, settled: &settled{}, proofs: p,
+			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{}, settled: settled, proofs: p,
 		}
 	}
 	if err := (&TopicReconciler{reconciler: base(topics)}).SetupWithManager(mgr); err != nil {
