@@ -44,13 +44,15 @@ var errOutdated = errors.New("the reading is out of date")
 // came of it is shown by a new reading.
 func (r actor) act(ctx context.Context, key, on types.NamespacedName, a *assessment) error {
 	defer r.brokers.Kick(on)
-	if r.attempts.precedes(a.snapshot(), key, a.of.GetGeneration()) {
+	if r.attempts.precedes(a.snapshot(), a.of) {
 		return errOutdated
 	}
 	logger := log.FromContext(ctx)
 	logger.V(1).Info("acting on the broker", "plan", a.result.Plan.String())
 	last, _ := r.attempts.get(key)
+	done := r.brokers.act(on)
 	err := execute(ctx, a.view.Session, a.result.Plan)
+	done()
 	r.attempts.note(key, a, err)
 	if err == nil {
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/warren-mq/warren/internal/drift"
 	"github.com/warren-mq/warren/internal/topology"
@@ -14,13 +15,14 @@ import (
 // attempts remembers what was last written to a broker for each resource.
 type attempts struct {
 	m sync.Map // types.NamespacedName -> attempt
-	// known is, by resource, when the generation of its spec was first worked on.
+	// known is, by resource, when the generation of its spec was first heard of.
 	known sync.Map // types.NamespacedName -> generationAt
 	// proved is, by resource, the generation that was last found to be established.
 	proved sync.Map // types.NamespacedName -> int64
 }
 
 type generationAt struct {
+	uid        types.UID
 	generation int64
 	at         time.Time
 }
@@ -63,16 +65,24 @@ func (t *attempts) note(key types.NamespacedName, a *assessment, err error) {
 }
 
 // precedes tells whether a snapshot was begun before this generation of a spec
-// was first worked on. Who declares a queue in between must not find it bound
+// was first heard of. Who declares a queue in between must not find it bound
 // by somebody who has not looked.
-func (t *attempts) precedes(seen *topology.Snapshot, key types.NamespacedName, generation int64) bool {
-	first := generationAt{generation: generation, at: time.Now()}
-	if v, ok := t.known.Load(key); ok && v.(generationAt).generation == generation {
-		first = v.(generationAt)
-	} else {
-		t.known.Store(key, first)
+func (t *attempts) precedes(seen *topology.Snapshot, o client.Object) bool {
+	return !seen.TakenAt.After(t.meet(o))
+}
+
+// meet notes when a generation was first heard of, and gives that time. In a
+// burst it is heard of long before its turn comes, and a reading in between will do.
+func (t *attempts) meet(o client.Object) time.Time {
+	key := client.ObjectKeyFromObject(o)
+	if v, ok := t.known.Load(key); ok {
+		if met := v.(generationAt); met.uid == o.GetUID() && met.generation == o.GetGeneration() {
+			return met.at
+		}
 	}
-	return !seen.TakenAt.After(first.at)
+	now := time.Now()
+	t.known.Store(key, generationAt{uid: o.GetUID(), generation: o.GetGeneration(), at: now})
+	return now
 }
 
 // prove notes that a generation is established.
@@ -93,7 +103,7 @@ func (t *attempts) noteRemoval(key types.NamespacedName, plan drift.Plan, proble
 }
 
 // quietSince is when something was last done for a resource, or when its
-// generation was first worked on.
+// generation was first heard of.
 func (t *attempts) quietSince(key types.NamespacedName) time.Time {
 	var since time.Time
 	if v, ok := t.known.Load(key); ok {

@@ -53,6 +53,8 @@ type Brokers struct {
 	readAt map[types.NamespacedName]time.Time
 	// pausedUntil is when a reading that was asked for may begin.
 	pausedUntil map[types.NamespacedName]time.Time
+	// acting counts the resources that are being declared at this moment.
+	acting map[types.NamespacedName]int
 
 	// changed tells the reconcilers of topics and subscriptions that there is a new view.
 	changed []chan keyEvent
@@ -69,6 +71,7 @@ func NewBrokers() *Brokers {
 		kicked:   make(chan keyEvent, 1024),
 
 		pausedUntil: map[types.NamespacedName]time.Time{},
+		acting:      map[types.NamespacedName]int{},
 	}
 }
 
@@ -112,11 +115,29 @@ func (b *Brokers) restAfter(key types.NamespacedName, took, syncPeriod time.Dura
 	b.pausedUntil[key] = time.Now().Add(min(2*took, syncPeriod/4))
 }
 
-// rest is how long a reading has to wait for the broker's sake.
+// rest is how long a reading has to wait for the broker's sake: not at all
+// when nothing is being declared, for then whoever has declared waits for it.
 func (b *Brokers) rest(key types.NamespacedName) time.Duration {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
+	if b.acting[key] == 0 {
+		return 0
+	}
 	return time.Until(b.pausedUntil[key])
+}
+
+// act is called when a resource begins to be declared, and done at the end.
+func (b *Brokers) act(key types.NamespacedName) (done func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.acting[key]++
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.acting[key]--; b.acting[key] == 0 {
+			delete(b.acting, key)
+		}
+	}
 }
 
 // wanted tells whether a reading was asked for since the last good one began.

@@ -56,7 +56,7 @@ func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList 
 		return r.settled.without(r.Brokers, key, ofBroker(ctx, key), r.proofs)
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
-		For(kind, builder.WithPredicates(specOrAnnotations)).
+		For(kind, builder.WithPredicates(specOrAnnotations, r.hears())).
 		Watches(&v1alpha1.Broker{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return ofBroker(ctx, client.ObjectKeyFromObject(o))
 		}), builder.WithPredicates(specOrAnnotations)).
@@ -67,6 +67,14 @@ func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList 
 		}), builder.WithPredicates(predicate.LabelChangedPredicate{}))
 	}
 	return b
+}
+
+// hears notes a new spec when it is heard of, and lets everything through.
+func (r *reconciler) hears() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool {
+		r.attempts.meet(o)
+		return true
+	})
 }
 
 // specOrAnnotations: changes that a user makes. Statuses are Warren's own.

@@ -76,7 +76,7 @@ func (r *reconciler) remove(ctx context.Context, o removable) (reconcile.Result,
 		return retry, o.report(ctx, stillThere("annotation %s keeps Warren from writing to the broker", v1alpha1.PausedAnnotation))
 	}
 	seen := view.Observation.Snapshot
-	if r.attempts.precedes(seen, o.key(), o.GetGeneration()) {
+	if r.attempts.precedes(seen, o.Object) {
 		r.Brokers.Kick(o.on())
 		return retry, nil
 	}
