@@ -30,7 +30,11 @@ func loop(connection *amqp.Connection, w workload) (time.Duration, error) {
 	if err := channels[0].ExchangeDeclare(topicName, string(v1alpha1.ExchangeTopic), true, false, false, false, nil); err != nil {
 		return 0, err
 	}
-	err = overAll(channels, lists, declare)
+	group, ctx := errgroup.WithContext(context.Background())
+	for _, channel := range channels {
+		group.Go(func() error { return declareAll(ctx, channel, lists) })
+	}
+	err = group.Wait()
 	return time.Since(begun), err
 }
 
@@ -48,36 +52,6 @@ func objectLists(w workload) (<-chan []topology.Object, error) {
 	return lists, nil
 }
 
-// overAll does the same to each object, over all channels at once.
-func overAll(channels []*amqp.Channel, lists <-chan []topology.Object, do func(*amqp.Channel, topology.Object) error) error {
-	group, ctx := errgroup.WithContext(context.Background())
-	for _, channel := range channels {
-		group.Go(func() error { return each(ctx, channel, lists, do) })
-	}
-	return group.Wait()
-}
-
-// deleteQueues deletes a workload's queues much faster than RabbitMQ does it
-// when their vhost is deleted.
-func deleteQueues(connection *amqp.Connection, w workload) error {
-	lists, err := objectLists(w)
-	if err != nil {
-		return err
-	}
-	channels, err := openChannels(connection)
-	if err != nil {
-		return err
-	}
-	return overAll(channels, lists, func(c *amqp.Channel, o topology.Object) error {
-		q, ok := o.(topology.Queue)
-		if !ok {
-			return nil
-		}
-		_, err := c.QueueDelete(q.Name, false, false, false)
-		return err
-	})
-}
-
 func openChannels(connection *amqp.Connection) ([]*amqp.Channel, error) {
 	var channels []*amqp.Channel
 	for range loopChannels {
@@ -90,10 +64,10 @@ func openChannels(connection *amqp.Connection) ([]*amqp.Channel, error) {
 	return channels, nil
 }
 
-func each(ctx context.Context, channel *amqp.Channel, lists <-chan []topology.Object, do func(*amqp.Channel, topology.Object) error) error {
+func declareAll(ctx context.Context, channel *amqp.Channel, lists <-chan []topology.Object) error {
 	for objects := range lists {
 		for _, o := range objects {
-			if err := do(channel, o); err != nil {
+			if err := declare(channel, o); err != nil {
 				return fmt.Errorf("%s: %w", o, err)
 			}
 		}

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -44,10 +46,6 @@ func newStage(ctx context.Context, o options, out io.Writer) (*stage, error) {
 	if s.plane, err = localenv.StartControlPlane(ctx, filepath.Join(s.dir, "controlplane"), localenv.ControlPlaneOptions{}); err != nil {
 		return nil, err
 	}
-	if s.broker, err = localenv.StartRabbitMQ(ctx, filepath.Join(s.dir, "rabbitmq"), localenv.Series43, localenv.RabbitMQOptions{}); err != nil {
-		s.leave()
-		return nil, err
-	}
 	if err := s.install(ctx); err != nil {
 		s.leave()
 		return nil, err
@@ -73,21 +71,40 @@ func (s *stage) install(ctx context.Context) error {
 	if err := s.kubectl(ctx, "", "apply", "-k", "config/default"); err != nil {
 		return err
 	}
-	if err := s.broker.CreateUser(ctx, userName, password, "policymaker", "monitoring"); err != nil {
-		return err
-	}
 	return localenv.ServiceAccountKubeconfig(ctx, s.plane.Config, "warren-system", "warren-operator", s.operatorKubeconfig(), 24*time.Hour)
 }
 
 func (s *stage) operatorKubeconfig() string { return filepath.Join(s.dir, "operator.kubeconfig") }
 
+// renewBroker begins with an empty one: RabbitMQ takes minutes to delete
+// thousands of queues, and what it still has of them would be measured too.
+func (s *stage) renewBroker(ctx context.Context) error {
+	if err := s.endBroker(); err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, "rabbitmq")
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	var err error
+	if s.broker, err = localenv.StartRabbitMQ(ctx, dir, localenv.Series43, localenv.RabbitMQOptions{}); err != nil {
+		return err
+	}
+	return s.broker.CreateUser(ctx, userName, password, "policymaker", "monitoring")
+}
+
+func (s *stage) endBroker() error {
+	if s.broker == nil {
+		return nil
+	}
+	b := s.broker
+	s.broker = nil
+	return errors.Join(b.Kill(), b.Stop())
+}
+
 // leave ends what runs.
 func (s *stage) leave() {
-	end := []func() error{s.stopOperator, s.plane.Stop}
-	if s.broker != nil {
-		end = append(end, s.broker.Kill, s.broker.Stop)
-	}
-	for _, f := range end {
+	for _, f := range []func() error{s.stopOperator, s.plane.Stop, s.endBroker} {
 		if err := f(); err != nil {
 			s.say("ending: %v", err)
 		}
