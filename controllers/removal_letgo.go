@@ -62,6 +62,18 @@ func (r *reconciler) terminatingFor(ctx context.Context, name string) (time.Dura
 	return max(time.Since(ns.DeletionTimestamp.Time), 1), nil
 }
 
+// mayAct tells whether a plan may be executed. For a namespace that is being
+// deleted nothing is: its resources go in any order, and a subscription that
+// outlives its Topic for a moment must not lose its source under Retain.
+func (r *reconciler) mayAct(ctx context.Context, do actor, a *assessment) (bool, error) {
+	key := client.ObjectKeyFromObject(a.of)
+	if !do.mayAct(key, a) {
+		return false, nil
+	}
+	leaving, err := r.terminatingFor(ctx, key.Namespace)
+	return leaving == 0 && err == nil, err
+}
+
 // release takes the finalizer away, and tells why.
 func (r *reconciler) release(ctx context.Context, o removable, why *letGo) error {
 	if err := r.keepFinalizer(ctx, o.Object, false); err != nil {

@@ -49,7 +49,11 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	}
 	actor := actor{brokers: r.Brokers, attempts: r.attempts}
 	on := brokerKey(sub.Namespace, sub.Spec.BrokerRef)
-	if actor.mayAct(req.NamespacedName, a) {
+	may, err := r.mayAct(ctx, actor, a)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if may {
 		r.proofs.doubt(req.NamespacedName)
 		err := actor.act(ctx, req.NamespacedName, on, a)
 		if err == nil {

@@ -14,12 +14,14 @@ type nodeConfig struct {
 	dir      string // on this machine; the node sees it as home
 
 	amqpPort, managementPort, distPort, epmdPort int
+	amqpsPort, httpsPort                         int // with tls
 
 	adminUser, adminPassword string
 
 	peers  []string // names of all nodes of the cluster to form; none for one node
 	extra  []string // lines for rabbitmq.conf
 	listen string
+	tls    *TLSFiles // nil for none
 }
 
 func (n nodeConfig) nodename() string { return nodename(n.name) }
@@ -42,6 +44,9 @@ func (n nodeConfig) write() error {
 		if err := os.WriteFile(filepath.Join(n.dir, name), []byte(content), 0o644); err != nil {
 			return err
 		}
+	}
+	if err := n.writeTLS(); err != nil {
+		return err
 	}
 	return n.writeCookie()
 }
@@ -73,7 +78,7 @@ func (n nodeConfig) configLines() []string {
 	for i, peer := range n.peers {
 		lines = append(lines, fmt.Sprintf("cluster_formation.classic_config.nodes.%d = %s", i+1, nodename(peer)))
 	}
-	return append(lines, n.extra...)
+	return append(append(lines, n.tlsLines()...), n.extra...)
 }
 
 func (n nodeConfig) environment() []string {

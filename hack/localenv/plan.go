@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// portsPerNode are AMQP, management and Erlang distribution.
-const portsPerNode = 3
+// portsPerNode are AMQP, management and Erlang distribution, and the first two over TLS.
+const portsPerNode = 5
 
 // planCluster decides the names, ports and passwords of n nodes.
 func planCluster(dir string, series Series, n int, runtime brokerRuntime, options RabbitMQOptions) (*Cluster, error) {
@@ -33,8 +33,11 @@ func planCluster(dir string, series Series, n int, runtime brokerRuntime, option
 	for i := range n {
 		config := planNode(mapper, i, n, numbers[1+i*portsPerNode:])
 		config.adminPassword = adminPassword
-		config.extra = options.Config
+		config.extra, config.tls = options.Config, options.TLS
 		mapper.published = append(mapper.published, config.amqpPort, config.managementPort)
+		if config.tls != nil {
+			mapper.published = append(mapper.published, config.amqpsPort, config.httpsPort)
+		}
 		cluster.Nodes = append(cluster.Nodes, newBroker(&node{config: config, epmd: mapper}))
 	}
 	return cluster, nil
@@ -51,6 +54,8 @@ func planNode(mapper *epmd, i, n int, ports []int) nodeConfig {
 		amqpPort:       ports[0],
 		managementPort: ports[1],
 		distPort:       ports[2],
+		amqpsPort:      ports[3],
+		httpsPort:      ports[4],
 		epmdPort:       mapper.port,
 		adminUser:      "admin",
 	}

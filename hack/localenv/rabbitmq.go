@@ -19,6 +19,8 @@ type RabbitMQOptions struct {
 	Config []string
 	// Detached lets the broker outlive this process; Down ends it.
 	Detached bool
+	// TLS, if set, opens two more ports, which speak TLS.
+	TLS *TLSFiles
 }
 
 // RabbitMQ is a running broker, or one node of a cluster.

@@ -31,7 +31,9 @@ func NewTLS(ca, certificate, key []byte, serverName string) (*TLS, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the client certificate and its key cannot be used: %w", err)
 		}
-		config.Certificates = []tls.Certificate{pair}
+		// Shown whatever authorities the broker names: that it refuses one of
+		// another authority says more than that it got none.
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 	}
 	return &TLS{config: config, sum: sumOf(ca, certificate, key, []byte(serverName))}, nil
 }

@@ -46,6 +46,7 @@ kind: Role
 metadata: {name: warren}
 rules:
   - {apiGroups: [warren.dev], resources: [brokers, topics, reliablesubscriptions, redrives], verbs: [get, list, watch]}
+  - {apiGroups: [warren.dev], resources: [topics, reliablesubscriptions], verbs: [patch]} # the finalizer
   - {apiGroups: [warren.dev], resources: [redrives], verbs: [delete]}
   - {apiGroups: [warren.dev], resources: [brokers/status, topics/status, reliablesubscriptions/status, redrives/status], verbs: [patch]}
   - {apiGroups: [""], resources: [secrets], verbs: [get]}
