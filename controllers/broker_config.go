@@ -24,13 +24,24 @@ func (r *BrokerReconciler) config(ctx context.Context, b *v1alpha1.Broker) (brok
 		ManagementURL: b.Spec.Management.URL,
 		Vhost:         b.Spec.Vhost,
 	}
-	secret, p, err := r.secret(ctx, b.Namespace, b.Spec.CredentialsSecretRef.Name, "username", "password")
+	secret, p, err := r.credentials(ctx, b.Namespace, b.Spec.CredentialsSecretRef.Name, "username", "password")
 	if p != nil || err != nil {
 		return broker.Config{}, p, err
 	}
 	config.Username, config.Password = secret["username"], secret["password"]
-	config.TLS, p, err = r.tls(ctx, b)
+	config.TLS, p, err = r.tls(ctx, b, "")
 	return config, p, err
+}
+
+// credentials is secret for a username and a password, both of which must be
+// fit for AMQP and HTTP.
+func (r *BrokerReconciler) credentials(ctx context.Context, namespace, name string, keys ...string) (map[string]string, *Problem, error) {
+	values, p, err := r.secret(ctx, namespace, name, keys...)
+	if p == nil && err == nil && strings.Contains(values["username"], ":") {
+		p = problem(v1alpha1.ReasonSecretInvalid,
+			"the username in Secret %q in namespace %q has a colon, at which the management API (HTTP Basic authentication) would end it: use a RabbitMQ user without one; a password may have any character", name, namespace)
+	}
+	return values, p, err
 }
 
 // secret reads a Secret that must have the keys. A newline at a value's end
@@ -57,13 +68,17 @@ func (r *BrokerReconciler) secret(ctx context.Context, namespace, name string, k
 	return values, nil, nil
 }
 
-// tls gives nil where the spec says nothing: the system's authorities then count.
-func (r *BrokerReconciler) tls(ctx context.Context, b *v1alpha1.Broker) (*broker.TLS, *Problem, error) {
+// tls gives nil where neither the spec nor the caller names an authority: the
+// system's then count. What the spec names comes before ca.
+func (r *BrokerReconciler) tls(ctx context.Context, b *v1alpha1.Broker, ca string) (*broker.TLS, *Problem, error) {
 	spec := b.Spec.TLS
-	if spec == nil {
+	switch {
+	case spec == nil && ca == "":
 		return nil, nil, nil
+	case spec == nil:
+		spec = &v1alpha1.BrokerTLS{}
 	}
-	var ca, certificate, key string
+	var certificate, key string
 	if ref := spec.CASecretRef; ref != nil {
 		values, p, err := r.secret(ctx, b.Namespace, ref.Name, ref.Key)
 		if p != nil || err != nil {

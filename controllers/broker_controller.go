@@ -144,6 +144,9 @@ func (r *BrokerReconciler) read(ctx context.Context, b *v1alpha1.Broker) (View, 
 	}
 	view.Session = r.sessions.open(key, config, r.NewSession)
 	observation, err := view.Session.Observe(ctx, r.observeOptions(view.SyncPeriod))
+	if err == nil {
+		r.sessions.prove(key)
+	}
 	switch {
 	case err != nil:
 		view.Problem = fromBroker(err)

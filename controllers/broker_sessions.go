@@ -8,10 +8,12 @@ import (
 	"github.com/warren-mq/warren/internal/broker"
 )
 
-// sessions keeps one session a Broker, for as long as its configuration stays the same.
+// sessions keeps one session a Broker, for as long as its configuration stays
+// the same, and for a while the one that is to follow it.
 type sessions struct {
 	mu sync.Mutex
-	m  map[types.NamespacedName]openSession
+	// proved have been used; tried are of a newer configuration, and have not yet.
+	proved, tried map[types.NamespacedName]openSession
 }
 
 type openSession struct {
@@ -20,30 +22,51 @@ type openSession struct {
 }
 
 // open gives the session for a configuration. Another configuration, a
-// rotated password say, closes the old session.
+// rotated password say, gets a session of its own beside the old one, which
+// goes on with what it is doing until the new one has proved to work.
 func (s *sessions) open(key types.NamespacedName, config broker.Config, connect func(broker.Config) Session) Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fingerprint := config.Fingerprint()
-	old, ok := s.m[key]
-	if ok && old.fingerprint == fingerprint {
+	if old, ok := s.proved[key]; ok && old.fingerprint == fingerprint {
+		closeIn(s.tried, key)
 		return old.session
 	}
-	if ok {
-		old.session.Close()
+	if tried, ok := s.tried[key]; ok && tried.fingerprint == fingerprint {
+		return tried.session
 	}
-	if s.m == nil {
-		s.m = map[types.NamespacedName]openSession{}
+	closeIn(s.tried, key)
+	if s.tried == nil {
+		s.proved, s.tried = map[types.NamespacedName]openSession{}, map[types.NamespacedName]openSession{}
 	}
-	s.m[key] = openSession{session: connect(config), fingerprint: fingerprint}
-	return s.m[key].session
+	s.tried[key] = openSession{session: connect(config), fingerprint: fingerprint}
+	return s.tried[key].session
+}
+
+// prove is told that the broker was read over the session that open gave
+// last: the one before it is closed.
+func (s *sessions) prove(key types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	tried, ok := s.tried[key]
+	if !ok {
+		return
+	}
+	closeIn(s.proved, key)
+	delete(s.tried, key)
+	s.proved[key] = tried
 }
 
 func (s *sessions) drop(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if old, ok := s.m[key]; ok {
+	closeIn(s.proved, key)
+	closeIn(s.tried, key)
+}
+
+func closeIn(m map[types.NamespacedName]openSession, key types.NamespacedName) {
+	if old, ok := m[key]; ok {
 		old.session.Close()
-		delete(s.m, key)
+		delete(m, key)
 	}
 }

@@ -73,7 +73,7 @@ func (a access) secretManifest(name string) string {
 // where rights are ".*", and none at all where they are "".
 func (w *tenant) newUser(name, password, rights string, tags ...string) localenv.User {
 	w.t.Helper()
-	user := localenv.User{Name: name + "-" + w.namespace, Password: password}
+	user := keepSecret(localenv.User{Name: name + "-" + w.namespace, Password: password})
 	b := w.vhost.Broker
 	if err := b.CreateUser(w.t.Context(), user.Name, user.Password, tags...); err != nil {
 		w.t.Fatal(err)
@@ -217,6 +217,13 @@ func (w *tenant) brokerFaults() []brokerFault {
 			access:  with(func(a *access) { delete(a.secret, "password") }),
 			reason:  v1alpha1.ReasonSecretInvalid,
 			message: fmt.Sprintf(`Secret "secret-without-password" in namespace %q has no key "password", or an empty one: it needs username and password`, w.namespace),
+		},
+		{
+			name:   "username-with-a-colon",
+			access: as(localenv.User{Name: "war:ren", Password: "s3cret-colon"}),
+			reason: v1alpha1.ReasonSecretInvalid,
+			message: fmt.Sprintf(`the username in Secret "username-with-a-colon" in namespace %q has a colon, at which the management API (HTTP Basic authentication) would end it: use a RabbitMQ user without one`,
+				w.namespace),
 		},
 		{
 			name:    "secret-with-empty-username",

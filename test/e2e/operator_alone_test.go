@@ -106,6 +106,7 @@ func (w *tenant) startHere(flags ...string) *operator {
 		w.t.Fatalf("the operator did not start: %v", err)
 	}
 	w.t.Cleanup(func() {
+		w.must(o.scan())
 		if err := o.process.Stop(); err != nil {
 			w.t.Errorf("stop the operator: %v", err)
 		}

@@ -75,6 +75,7 @@ func startOperator(options localenv.ControlPlaneOptions) (*operator, error) {
 		return nil, err
 	}
 	localenv.AtEnd(o.process.Stop)
+	localenv.AtEnd(o.scan)
 	return o, nil
 }
 
