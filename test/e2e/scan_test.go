@@ -8,6 +8,9 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/warren-mq/warren/hack/localenv"
 )
@@ -85,4 +88,18 @@ func (o *operator) scan() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// The scan finds a password in whatever form, and names whose it is.
+func TestTheScanFindsAPassword(t *testing.T) {
+	t.Parallel()
+	user := keepSecret(localenv.User{Name: "scanned", Password: `sc@nned/p&ss "` + "ü\n"})
+	for _, form := range formsOf(user) {
+		if diff := cmp.Diff([]string{"scanned"}, shownSecrets("before "+form+" after")); diff != "" {
+			t.Errorf("in a text with %q (-want +got):\n%s", form, diff)
+		}
+	}
+	if names := shownSecrets(`of user "scanned" nothing is told`); len(names) > 0 {
+		t.Errorf("where there is no password, those of %q are found", names)
+	}
 }
