@@ -27,8 +27,9 @@ type BrokerSpec struct {
 	// credentialsSecretRef names a Secret of this namespace with the keys
 	// username and password. The user needs configure, write and read
 	// permission on the vhost and the tags policymaker and monitoring; it
-	// need not be an administrator. The Secret is read every syncPeriod and
-	// when the broker refuses, so that a changed password needs no restart.
+	// need not be an administrator. Any character is legal, save for a colon
+	// in the username. The Secret is read every syncPeriod and when the broker
+	// refuses, so that a changed password needs no restart.
 	// +optional
 	CredentialsSecretRef *SecretReference `json:"credentialsSecretRef,omitempty"`
 
@@ -38,7 +39,9 @@ type BrokerSpec struct {
 
 	// rabbitmqClusterRef names a RabbitmqCluster of RabbitMQ's own cluster
 	// operator, in place of amqp, management and credentialsSecretRef. Host,
-	// ports and credentials come from its default user's Secret.
+	// AMQP port and credentials come from its default user's Secret; the
+	// management port is 15672, or 15671 where the cluster speaks TLS. The CA
+	// comes from the cluster too, unless tls.caSecretRef names another.
 	// +optional
 	RabbitmqClusterRef *RabbitmqClusterReference `json:"rabbitmqClusterRef,omitempty"`
 
