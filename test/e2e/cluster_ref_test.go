@@ -48,16 +48,20 @@ spec:
                     serviceReference: {type: object, properties: {name: {type: string}, namespace: {type: string}}}
 `
 
-const clusterManifest = `
+// clusterManifest has a spec in YAML's flow style.
+func clusterManifest(spec string) string {
+	return fmt.Sprintf(`
 apiVersion: rabbitmq.com/v1beta1
 kind: RabbitmqCluster
 metadata: {name: rabbit}
----`
+spec: %s
+---`, spec)
+}
 
 // defaultUserSecret has the keys that RabbitMQ's operator gives it.
-func defaultUserSecret(host string, user localenv.User) string {
+func defaultUserSecret(host, port string, user localenv.User) string {
 	return access{secret: map[string]string{
-		"username": user.Name, "password": user.Password, "host": host, "port": "5672", "provider": "rabbitmq", "type": "rabbitmq",
+		"username": user.Name, "password": user.Password, "host": host, "port": port, "provider": "rabbitmq", "type": "rabbitmq",
 		"default_user.conf": fmt.Sprintf("default_user = %s\ndefault_pass = %s\n", user.Name, user.Password),
 	}}.secretManifest("rabbit-default-user")
 }
@@ -80,12 +84,12 @@ spec: {rabbitmqClusterRef: %s, vhost: %s, syncPeriod: 1s}
 ---`, name, reference(ref), quoted(vhost))
 }
 
-// atUsualPorts gives an address of this machine where a broker is at the
-// ports that a RabbitmqCluster has.
-func atUsualPorts(t *testing.T, b *localenv.RabbitMQ) string {
+// atPorts gives an address of this machine where a broker is at the ports that
+// a RabbitmqCluster has.
+func atPorts(t testing.TB, urls map[string]string) string {
 	t.Helper()
 	host := fmt.Sprintf("127.%d.%d.%d", 1+rand.N(254), rand.N(256), 1+rand.N(254))
-	for port, url := range map[string]string{"5672": b.AMQPURL(), "15672": b.ManagementURL()} {
+	for port, url := range urls {
 		_, target, _ := strings.Cut(url, "://")
 		listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
 		if err != nil {
@@ -140,11 +144,11 @@ func TestABrokerOfARabbitmqCluster(t *testing.T) {
 	told(w, v1alpha1.ReasonClusterNotFound, fmt.Sprintf("RabbitmqCluster %s/rabbit does not exist", w.namespace))
 	notAllowed := fmt.Sprintf("RabbitmqCluster %s/rabbit does not exist or does not name namespace %q in its annotation rabbitmq.com/topology-allowed-namespaces", w.namespace, guest.namespace)
 	told(guest, v1alpha1.ReasonNotAllowed, notAllowed)
-	w.apply(clusterManifest)
+	w.apply(clusterManifest("{}"))
 	told(w, v1alpha1.ReasonClusterNotFound, "has no status.binding yet: its operator has not made the default user's Secret")
 	w.bindCluster()
 	told(w, v1alpha1.ReasonSecretNotFound, `Secret "rabbit-default-user" does not exist`)
-	w.apply(defaultUserSecret(atUsualPorts(t, b), w.vhost.Operator))
+	w.apply(defaultUserSecret(atPorts(t, map[string]string{"5672": b.AMQPURL(), "15672": b.ManagementURL()}), "5672", w.vhost.Operator))
 	w.awaitReady("broker/of-cluster")
 	w.apply(subscriptionManifestOn("of-cluster", "billing", "workQueue: {name: billing}, retry: {immediate: {}}"))
 	w.awaitReady("rsub/billing")

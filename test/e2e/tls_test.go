@@ -95,6 +95,7 @@ func TestTLS(t *testing.T) {
 	w.awaitReady("rsub/both")
 
 	w.tellsFaultsApart()
+	w.takesTheClustersCA()
 	w.followsSecrets()
 	w.followsTheBrokersCertificate()
 	w.assertOnlyTLS(user)
@@ -128,6 +129,23 @@ func (w *secured) tellsFaultsApart() {
 		}
 	}
 	w.awaitTLSFailed("plain-amqp", "speaks TLS; use an amqps:// URL")
+}
+
+// takesTheClustersCA: a RabbitmqCluster with TLS leads to the ports that speak
+// it, and to the authority that came with its certificate.
+func (w *secured) takesTheClustersCA() {
+	w.t.Helper()
+	w.apply(rabbitmqClusterCRD)
+	w.mustKubectl("wait", "--for=condition=Established", "crd/rabbitmqclusters.rabbitmq.com")
+	b := w.vhost.Broker
+	host := atPorts(w.t, map[string]string{"5671": b.AMQPSURL(), "15671": b.HTTPSURL()})
+	w.apply(clusterManifest("{tls: {secretName: rabbit-tls}}") + caSecret("rabbit-tls", w.ours.pem()) + "\n" + defaultUserSecret(host, "5671", w.vhost.Operator))
+	w.bindCluster()
+	w.apply(strings.Replace(brokerOfCluster("of-cluster", "rabbit", w.vhost.Name), "syncPeriod: 1s",
+		"syncPeriod: 1s, tls: {clientCertificateSecretRef: {name: client}, serverName: rabbit}", 1))
+	w.awaitReady("broker/of-cluster")
+	w.apply(caSecret("rabbit-tls", w.foreign.pem()))
+	w.awaitTLSFailed("of-cluster", fmt.Sprintf("no trust with AMQP at %s:5671: its certificate is signed by an authority that is not trusted", host))
 }
 
 // followsSecrets: a wrong CA or client certificate closes what was open, and the right one is enough.
