@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -41,6 +42,7 @@ const (
 
 type operatorFlags struct {
 	metricsAddress          string
+	metricsSecure           bool
 	healthAddress           string
 	leaderElect             bool
 	leaderElectionNamespace string
@@ -64,6 +66,7 @@ func operatorCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.AddGoFlag(flag.Lookup("kubeconfig"))
 	flags.StringVar(&f.metricsAddress, "metrics-bind-address", ":8080", "address of the metrics endpoint; 0 switches it off")
+	flags.BoolVar(&f.metricsSecure, "metrics-secure", false, "serve metrics over TLS (with a self-signed certificate), to those only whose token the API server knows and who may GET /metrics; needs the rights of ClusterRole warren-metrics-auth")
 	flags.StringVar(&f.healthAddress, "health-probe-bind-address", ":8081", "address of /healthz and /readyz; 0 switches them off")
 	flags.BoolVar(&f.leaderElect, "leader-elect", false, "elect a leader, so that several replicas may run")
 	flags.StringVar(&f.leaderElectionNamespace, "leader-election-namespace", "", "namespace of the leader's Lease (default: the one that the operator runs in)")
@@ -163,7 +166,7 @@ func newManager(config *rest.Config, f operatorFlags) (ctrl.Manager, error) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,
 		Cache:                         cached,
-		Metrics:                       metricsserver.Options{BindAddress: f.metricsAddress},
+		Metrics:                       metricsOptions(f),
 		HealthProbeBindAddress:        f.healthAddress,
 		PprofBindAddress:              f.pprofAddress,
 		LeaderElection:                f.leaderElect,
@@ -178,6 +181,15 @@ func newManager(config *rest.Config, f operatorFlags) (ctrl.Manager, error) {
 		mgr.AddHealthzCheck("ping", healthz.Ping),
 		mgr.AddReadyzCheck("caches", cachesSynced(mgr)),
 	)
+}
+
+func metricsOptions(f operatorFlags) metricsserver.Options {
+	options := metricsserver.Options{BindAddress: f.metricsAddress}
+	if f.metricsSecure {
+		options.SecureServing = true
+		options.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return options
 }
 
 func cacheNamespaces(names []string) map[string]cache.Config {

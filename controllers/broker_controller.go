@@ -56,7 +56,7 @@ type BrokerReconciler struct {
 	sessions sessions
 }
 
-// +kubebuilder:rbac:groups=warren.dev,resources=brokers,verbs=get;list;watch
+// +kubebuilder:rbac:groups=warren.dev,resources=brokers,verbs=list;watch
 // +kubebuilder:rbac:groups=warren.dev,resources=brokers/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=rabbitmq.com,resources=rabbitmqclusters,verbs=get

@@ -23,7 +23,7 @@ type SubscriptionReconciler struct {
 	looks    *inspections
 }
 
-// +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions;topics,verbs=list;watch;patch
 // +kubebuilder:rbac:groups=warren.dev,resources=reliablesubscriptions/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 

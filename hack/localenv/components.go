@@ -37,12 +37,14 @@ anonymous:
   conditions: [{path: /livez}, {path: /readyz}, {path: /healthz}]
 `
 
-// auditPods notes who did what to which pod; of the rest, nothing.
+// auditPods notes who did what to which pod, and all that Warren's own service
+// accounts ask for; of the rest, nothing.
 const auditPods = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
   - {level: Metadata, resources: [{group: "", resources: [pods]}]}
+  - {level: Metadata, userGroups: ["system:serviceaccounts:warren-system"]}
   - {level: None}
 `
 

@@ -37,6 +37,8 @@ type operator struct {
 	metrics, health string
 	process         *localenv.Process
 	dir             string
+	// env is added to the process's environment.
+	env []string
 }
 
 // sharedOperator is the one that all tests use that don't stop it.
@@ -71,6 +73,9 @@ func startOperator(options localenv.ControlPlaneOptions) (*operator, error) {
 	if err != nil {
 		return nil, err
 	}
+	// As with an API server that cannot stream lists (before 1.32); the
+	// operators that tests start themselves have theirs streamed.
+	o.env = []string{"KUBE_FEATURE_WatchListClient=false"}
 	if err := o.start(ctx); err != nil {
 		return nil, err
 	}
@@ -129,7 +134,9 @@ func (o *operator) start(ctx context.Context, flags ...string) error {
 		"operator", "--kubeconfig=" + o.kubeconfig, "--log-level=debug",
 		"--metrics-bind-address=" + o.metrics, "--health-probe-bind-address=" + o.health,
 	}, flags...)
-	if o.process, err = localenv.StartProcess(o.dir, "operator", exec.Command(binary, args...)); err != nil {
+	cmd := exec.Command(binary, args...)
+	cmd.Env = append(os.Environ(), o.env...)
+	if o.process, err = localenv.StartProcess(o.dir, "operator", cmd); err != nil {
 		return err
 	}
 	return o.awaitReady(ctx)
