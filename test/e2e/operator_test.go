@@ -37,6 +37,8 @@ type operator struct {
 	metrics, health string
 	process         *localenv.Process
 	dir             string
+	// readMetrics, if set, is how its metrics are read where it takes more than a GET.
+	readMetrics func() (string, error)
 	// env is added to the process's environment.
 	env []string
 }

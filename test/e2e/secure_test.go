@@ -67,6 +67,11 @@ func TestMetricsNeedARight(t *testing.T) {
 	token := func(account string) string {
 		return strings.TrimSpace(w.mustKubectl("create", "token", account, "-n", w.namespace))
 	}
+	readerToken := token("reader")
+	o.readMetrics = func() (string, error) {
+		_, body := metricsOverTLS(t, o, readerToken)
+		return body, nil
+	}
 	for _, c := range []struct {
 		who, token string
 		want       int
@@ -74,7 +79,7 @@ func TestMetricsNeedARight(t *testing.T) {
 		{"nobody", "", http.StatusUnauthorized},
 		{"somebody whom the API server does not know", "forged", http.StatusInternalServerError}, // so controller-runtime says it
 		{"a service account without the right", token("warren"), http.StatusForbidden},
-		{"the reader", token("reader"), http.StatusOK},
+		{"the reader", readerToken, http.StatusOK},
 	} {
 		code, body := metricsOverTLS(t, o, c.token)
 		if code != c.want {
@@ -92,7 +97,7 @@ func metricsOverTLS(t *testing.T, o *operator, token string) (code int, body str
 	client := http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, // it is self-signed
 	}}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+o.metrics+"/metrics", nil)
+	request, err := http.NewRequestWithContext(cleanupContext(), http.MethodGet, "https://"+o.metrics+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
