@@ -132,7 +132,11 @@ func (r *RedriveReconciler) conclude(ctx context.Context, rd *v1alpha1.Redrive, 
 	if err := r.write(ctx, rd, next); err != nil {
 		return reconcile.Result{}, err
 	}
-	r.runs.forget(run)
+	if wantsTurn(rd) {
+		r.runs.forget(run)
+	} else {
+		r.runs.leave(run)
+	}
 	if verdict.interruption != nil {
 		return reconcile.Result{RequeueAfter: interruptedPause}, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
@@ -125,5 +126,35 @@ func TestVerdictOfARun(t *testing.T) {
 			t.Errorf("%s: complete %t, failure %q, interruption %q; want %t, %q, %q", tc.reason,
 				v.complete, reasonOf(v.failure), reasonOf(v.interruption), tc.complete, tc.failure, tc.interruption)
 		}
+	}
+}
+
+// A Redrive that was suspended or deleted in the middle makes room when what
+// was under way has ended, not before: the next one is told then.
+func TestLeavingMakesRoom(t *testing.T) {
+	runs := newRedriveRuns()
+	run := &redriveRun{
+		key: types.NamespacedName{Namespace: "shop", Name: "first"}, subscription: types.NamespacedName{Namespace: "shop", Name: "billing"},
+		stop: func() {}, ended: make(chan struct{}),
+	}
+	if !runs.add(run) {
+		t.Fatal("nothing is under way")
+	}
+	runs.abandon(run.key)
+	if runs.at(run.subscription) != run || len(runs.left) != 0 {
+		t.Error("it makes room while messages are under way")
+	}
+	close(run.ended)
+	runs.abandon(run.key)
+	if runs.at(run.subscription) != nil {
+		t.Error("the subscription is still busy")
+	}
+	select {
+	case e := <-runs.left:
+		if e.Object != run.subscription {
+			t.Errorf("told of %s, want %s", e.Object, run.subscription)
+		}
+	default:
+		t.Error("the next one is not told")
 	}
 }

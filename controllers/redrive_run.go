@@ -88,6 +88,8 @@ type redriveRuns struct {
 	end  context.CancelFunc
 	// ended tells the reconciler.
 	ended chan keyEvent
+	// left tells it of a subscription that is free for the next one.
+	left chan keyEvent
 
 	mu sync.Mutex
 	m  map[types.NamespacedName]*redriveRun
@@ -98,7 +100,7 @@ type redriveRuns struct {
 }
 
 func newRedriveRuns() *redriveRuns {
-	r := &redriveRuns{ended: make(chan keyEvent, 1024), m: map[types.NamespacedName]*redriveRun{}, doubts: map[types.UID]time.Time{}}
+	r := &redriveRuns{ended: make(chan keyEvent, 1024), left: make(chan keyEvent, 1024), m: map[types.NamespacedName]*redriveRun{}, doubts: map[types.UID]time.Time{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }
@@ -182,6 +184,12 @@ func (r *redriveRuns) forget(run *redriveRun) {
 	}
 }
 
+// leave forgets a run whose Redrive makes room for the next one.
+func (r *redriveRuns) leave(run *redriveRun) {
+	r.forget(run)
+	r.left <- keyEvent{Object: run.subscription}
+}
+
 // abandon stops a run whose outcome nobody wants to know.
 func (r *redriveRuns) abandon(key types.NamespacedName) {
 	run := r.of(key)
@@ -190,7 +198,7 @@ func (r *redriveRuns) abandon(key types.NamespacedName) {
 	}
 	run.stop()
 	if run.hasEnded() {
-		r.forget(run)
+		r.leave(run)
 	}
 }
 

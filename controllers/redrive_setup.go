@@ -43,6 +43,7 @@ func (r *RedriveReconciler) SetupWithManager(mgr ctrl.Manager) error {
 		}), builder.WithPredicates(establishedChanged)).
 		WatchesRawSource(source.TypedChannel(r.Brokers.subscribe(), eachKey(r.onBroker))).
 		WatchesRawSource(source.TypedChannel(r.runs.ended, eachKey(itself))).
+		WatchesRawSource(source.TypedChannel(r.runs.left, eachKey(r.ofSubscription))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: redriveWorkers}).
 		Complete(r)
 }

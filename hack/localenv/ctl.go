@@ -30,13 +30,27 @@ func (b *RabbitMQ) SetMemoryAlarm(ctx context.Context, raised bool) error {
 	if raised {
 		watermark = "0"
 	}
-	if _, err := b.Ctl(ctx, "set_vm_memory_high_watermark", watermark); err != nil {
+	return b.setAlarm(ctx, raised, "set_vm_memory_high_watermark", watermark)
+}
+
+// SetDiskAlarm does the same with the alarm about free disk space.
+func (b *RabbitMQ) SetDiskAlarm(ctx context.Context, raised bool) error {
+	limit := diskFreeLimit
+	if raised {
+		limit = "1000000GB" // more than there is
+	}
+	return b.setAlarm(ctx, raised, "set_disk_free_limit", limit)
+}
+
+// setAlarm changes a limit and waits for what the node makes of it.
+func (b *RabbitMQ) setAlarm(ctx context.Context, raised bool, command, limit string) error {
+	if _, err := b.Ctl(ctx, command, limit); err != nil {
 		return err
 	}
 	return await(ctx, b.process(), func(ctx context.Context) error {
 		alarm, err := b.hasAlarm(ctx)
 		if err == nil && alarm != raised {
-			err = fmt.Errorf("memory alarm raised: %t, want %t", alarm, raised)
+			err = fmt.Errorf("after %s an alarm is raised: %t, want %t", command, alarm, raised)
 		}
 		return err
 	})

@@ -61,6 +61,9 @@ func (n nodeConfig) writeCookie() error {
 	return os.WriteFile(path, []byte(n.instance), 0o400)
 }
 
+// diskFreeLimit is less than RabbitMQ's own, for small machines.
+const diskFreeLimit = "50MB"
+
 func (n nodeConfig) configLines() []string {
 	lines := []string{
 		fmt.Sprintf("listeners.tcp.1 = %s:%d", n.listen, n.amqpPort),
@@ -68,7 +71,7 @@ func (n nodeConfig) configLines() []string {
 		fmt.Sprintf("management.tcp.port = %d", n.managementPort),
 		"default_user = " + n.adminUser,
 		"default_pass = " + n.adminPassword,
-		"disk_free_limit.absolute = 50MB",
+		"disk_free_limit.absolute = " + diskFreeLimit,
 		"log.console = true",
 		"log.file = false",
 	}

@@ -76,6 +76,19 @@ func TestMoveKeepsTheOthersInOrder(t *testing.T) {
 	})
 }
 
+// With more to be kept before the others than can be held, it moves what it has
+// reached, and says so; nothing changes its order for it.
+func TestMoveHoldsNoMoreThanItCan(t *testing.T) {
+	onRemovals(t, Options{MaxHeld: 20}, func(t *testing.T, r *removal) {
+		r.park(t, amqptest.Messages("m", 40)...)
+		ends := func(i int) bool { return i <= 3 || i > 37 }
+		begin := func(i int) bool { return i <= 3 }
+		r.mustMove(t, r.all(only(ids("m", 40, ends)), func(m *Move) { m.Most = 40 }), MoveFull, MoveCounts{Moved: 3, Kept: 20})
+		r.assertQueue(t, r.names.Work, ids("m", 40, begin))
+		r.assertQueue(t, r.names.Parking, ids("m", 40, func(i int) bool { return !begin(i) }))
+	})
+}
+
 func TestMoveIsBounded(t *testing.T) {
 	keepAll := func(m *Move) { m.Selective = true; m.Judge = func(Parked) Verdict { return Keep } }
 	cases := []struct {
@@ -211,9 +224,11 @@ func TestMoveUnderAnAlarm(t *testing.T) {
 			if stopped.err != nil || stopped.end != MoveStopped {
 				t.Errorf("it ended with %q, %v; want %q", stopped.end, stopped.err, MoveStopped)
 			}
+			must(t, b.SetMemoryAlarm(t.Context(), false))
+			must(t, b.SetDiskAlarm(t.Context(), true))
 			again := r.start(t, r.all())
 			again.await(t, "it is blocked", blocked)
-			must(t, b.SetMemoryAlarm(t.Context(), false))
+			must(t, b.SetDiskAlarm(t.Context(), false))
 			<-again.ended
 			if again.err != nil || again.end != MoveEmptied {
 				t.Errorf("it ended with %q, %v; want %q", again.end, again.err, MoveEmptied)

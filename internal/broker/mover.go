@@ -18,8 +18,6 @@ const (
 	maxUnderWay = 500
 	// maxBytesUnderWay keeps large bodies from filling the memory.
 	maxBytesUnderWay = 32 << 20
-	// maxHeld is how many messages are held unacknowledged; AMQP's prefetch has 16 bits.
-	maxHeld = 60_000
 	// maxPass is shorter than the time that RabbitMQ leaves a message
 	// unacknowledged (30 minutes): what is held is given back and taken again.
 	maxPass = 10 * time.Minute
@@ -75,7 +73,7 @@ func (m *mover) run(ctx context.Context) (MoveEnd, error) {
 		if err != nil || end != passOver {
 			return end, err
 		}
-		if m.held >= maxHeld {
+		if m.held >= m.session.options.MaxHeld {
 			return MoveFull, nil
 		}
 	}
@@ -186,5 +184,5 @@ func (p *pass) plan() {
 	default:
 		p.most, p.prefetch = p.limit, p.held+slots
 	}
-	p.prefetch = min(p.prefetch, maxHeld)
+	p.prefetch = min(p.prefetch, p.session.options.MaxHeld)
 }

@@ -21,6 +21,9 @@ type Options struct {
 	// ConfirmTimeout limits waiting for the broker to confirm a message that
 	// is moved, alarms not counted. Default 30 s.
 	ConfirmTimeout time.Duration
+	// MaxHeld is how many messages a move holds unacknowledged. Default 60,000,
+	// and 65,535 at most: AMQP's prefetch has 16 bits.
+	MaxHeld int64
 	// Clock tells when a snapshot was taken. Default the system's.
 	Clock clock.PassiveClock
 	// OnRequest, if set, is told of every request to the broker when it has
@@ -39,6 +42,9 @@ func (o Options) withDefaults() Options {
 	defaulted(&o.RequestTimeout, 10*time.Second)
 	defaulted(&o.ObserveTimeout, 30*time.Second)
 	defaulted(&o.ConfirmTimeout, 30*time.Second)
+	if o.MaxHeld == 0 {
+		o.MaxHeld = 60_000
+	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}

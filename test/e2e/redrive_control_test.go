@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -153,7 +154,8 @@ func TestRedrivePausesUnderAnAlarm(t *testing.T) {
 			s.park(t, amqptest.Messages("m", 2000)...)
 			s.apply(redriveManifest("at-work", `messagesPerSecond: 20, maxMessages: 800`))
 			s.awaitMoved("at-work", 20)
-			s.alarm(t, true)
+			memory, disk := b.SetMemoryAlarm, b.SetDiskAlarm
+			setAlarm(t, memory, true)
 			s.awaitWaiting("at-work", v1alpha1.ReasonResourceAlarm, "it goes on by itself when that is over")
 			moved := s.redrive("at-work").Status.Moved
 			s.stays(threeSyncs, func() error {
@@ -162,22 +164,22 @@ func TestRedrivePausesUnderAnAlarm(t *testing.T) {
 				}
 				return nil
 			})
-			s.alarm(t, false)
+			setAlarm(t, memory, false)
 			assertTally(t, s.awaitComplete("at-work"), tally{Total: 800, Moved: 800})
 
-			s.alarm(t, true)
+			setAlarm(t, disk, true)
 			s.await("broker/main", expected{Type: v1alpha1.ConditionResourceAlarm, Status: metav1.ConditionTrue})
 			s.apply(redriveManifest("not-begun", ``))
-			s.awaitWaiting("not-begun", v1alpha1.ReasonResourceAlarm, "memory alarm on node")
-			s.alarm(t, false)
+			s.awaitWaiting("not-begun", v1alpha1.ReasonResourceAlarm, "disk alarm on node")
+			setAlarm(t, disk, false)
 			assertTally(t, s.awaitComplete("not-begun"), tally{Total: 1200, Moved: 1200})
 		})
 	}
 }
 
-func (s *stage) alarm(t *testing.T, raised bool) {
+func setAlarm(t *testing.T, set func(context.Context, bool) error, raised bool) {
 	t.Helper()
-	if err := s.vhost.Broker.SetMemoryAlarm(t.Context(), raised); err != nil {
+	if err := set(t.Context(), raised); err != nil {
 		t.Fatal(err)
 	}
 }
