@@ -1,27 +1,17 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/warren-mq/warren/hack/dashboard"
 	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/test/amqptest"
 )
-
-// panel of the dashboard, as far as a query goes.
-type panel struct {
-	Title   string `json:"title"`
-	Targets []struct {
-		Expr string `json:"expr"`
-	} `json:"targets"`
-}
 
 // Every panel of the dashboard shows something in a real Prometheus that
 // scrapes a running operator with a subscription that has messages everywhere.
@@ -36,38 +26,31 @@ func TestDashboard(t *testing.T) {
 		"failed": amqptest.InTurn(amqptest.Reject), "again": amqptest.InTurn(amqptest.RejectRequeue, amqptest.Ack),
 	}))
 
-	query := startPrometheus(t, s.metrics)
-	for _, p := range dashboard(t) {
+	prometheus := startPrometheus(t, s.metrics)
+	variables := strings.NewReplacer("$__rate_interval", "30s", "$namespace", s.namespace, "$subscription", "billing")
+	panels, err := dashboard.Read(filepath.Join("..", "..", "config", "prometheus", "dashboard.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range panels {
 		for _, target := range p.Targets {
-			expr := strings.NewReplacer("$__rate_interval", "30s", "$namespace", s.namespace, "$subscription", "billing").Replace(target.Expr)
+			expr := variables.Replace(target.Expr)
 			amqptest.Eventually(t, within, func() error {
-				n, err := query(expr)
-				if err == nil && n == 0 {
+				found, err := prometheus.now(expr)
+				if err == nil && len(found) == 0 {
 					err = fmt.Errorf("panel %q shows nothing for %s", p.Title, expr)
 				}
 				return err
 			})
 		}
 	}
+	if path := os.Getenv("WARREN_DASHBOARD_PICTURE"); path != "" {
+		s.picture(t, path, panels, func(expr string) ([]dashboard.Series, error) { return prometheus.lately(variables.Replace(expr)) })
+	}
 }
 
-func dashboard(t *testing.T) []panel {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "config", "prometheus", "dashboard.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d struct {
-		Panels []panel `json:"panels"`
-	}
-	if err := json.Unmarshal(content, &d); err != nil {
-		t.Fatal(err)
-	}
-	return d.Panels
-}
-
-// startPrometheus scrapes an address every second. The query gives how many series an expression has.
-func startPrometheus(t *testing.T, target string) (query func(expr string) (int, error)) {
+// startPrometheus scrapes an address every second.
+func startPrometheus(t *testing.T, target string) prometheus {
 	t.Helper()
 	bin, err := localenv.Prometheus(t.Context())
 	if err != nil {
@@ -92,22 +75,5 @@ func startPrometheus(t *testing.T, target string) (query func(expr string) (int,
 			t.Error(err)
 		}
 	})
-	return func(expr string) (int, error) {
-		var answer struct {
-			Status, Error string
-			Data          struct{ Result []any }
-		}
-		response, err := http.Get("http://" + address + "/api/v1/query?query=" + url.QueryEscape(expr))
-		if err != nil {
-			return 0, err
-		}
-		defer response.Body.Close()
-		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-			return 0, err
-		}
-		if answer.Status != "success" {
-			return 0, fmt.Errorf("%s: %s", expr, answer.Error)
-		}
-		return len(answer.Data.Result), nil
-	}
+	return prometheus{url: "http://" + address + "/api/v1/"}
 }
