@@ -26,9 +26,8 @@ func (r *RedriveReconciler) begin(ctx context.Context, rd *v1alpha1.Redrive, s *
 	if p != nil {
 		return r.finish(ctx, rd, r.nextStatus(rd), p)
 	}
-	release, ok := r.looks.holdOff(subscriptionKey(rd))
+	release, ok := r.turn(rd)
 	if !ok {
-		// What a look holds is not ready.
 		return reconcile.Result{RequeueAfter: time.Second}, nil
 	}
 	defer release()
@@ -64,6 +63,22 @@ func (r *RedriveReconciler) begin(ctx context.Context, rd *v1alpha1.Redrive, s *
 	}
 	r.runs.start(rd, s, move, doubtful, next.done())
 	return reconcile.Result{RequeueAfter: progressEvery}, nil
+}
+
+// turn keeps other Redrives from beginning, and looks, since what a look holds
+// is not ready. It is false while there is one.
+func (r *RedriveReconciler) turn(rd *v1alpha1.Redrive) (release func(), ok bool) {
+	subscription := subscriptionKey(rd)
+	free, ok := r.runs.reserve(subscription)
+	if !ok {
+		return nil, false
+	}
+	letLook, ok := r.looks.holdOff(subscription)
+	if !ok {
+		free()
+		return nil, false
+	}
+	return func() { letLook(); free() }, true
 }
 
 // heldByOthers tells whether a count is not to be believed yet: those that the

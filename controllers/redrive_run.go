@@ -93,6 +93,8 @@ type redriveRuns struct {
 
 	mu sync.Mutex
 	m  map[types.NamespacedName]*redriveRun
+	// beginning has the subscriptions of which a Redrive is about to begin.
+	beginning map[types.NamespacedName]bool
 	// doubts is since when this process waits for a Redrive's counts to be certain.
 	doubts map[types.UID]time.Time
 	// past is what runs have done that are forgotten.
@@ -100,7 +102,7 @@ type redriveRuns struct {
 }
 
 func newRedriveRuns() *redriveRuns {
-	r := &redriveRuns{ended: make(chan keyEvent, 1024), left: make(chan keyEvent, 1024), m: map[types.NamespacedName]*redriveRun{}, doubts: map[types.UID]time.Time{}}
+	r := &redriveRuns{ended: make(chan keyEvent, 1024), left: make(chan keyEvent, 1024), m: map[types.NamespacedName]*redriveRun{}, beginning: map[types.NamespacedName]bool{}, doubts: map[types.UID]time.Time{}}
 	r.life, r.end = context.WithCancel(context.Background())
 	return r
 }
@@ -142,6 +144,28 @@ func (r *redriveRuns) start(rd *v1alpha1.Redrive, s *site, move broker.Move, dou
 		defer stop()
 		run.end, run.err = s.view.Session.Move(ctx, move, &run.progress)
 	}()
+}
+
+// reserve keeps every other Redrive of a subscription from beginning until
+// release is called; false where one has begun, or is about to. Two that come at
+// the same moment may each have found themselves to be the first.
+func (r *redriveRuns) reserve(subscription types.NamespacedName) (release func(), ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.beginning[subscription] {
+		return nil, false
+	}
+	for _, other := range r.m {
+		if other.subscription == subscription {
+			return nil, false
+		}
+	}
+	r.beginning[subscription] = true
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.beginning, subscription)
+	}, true
 }
 
 func (r *redriveRuns) add(run *redriveRun) bool {

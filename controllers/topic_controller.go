@@ -171,7 +171,9 @@ const audienceDelay = 200 * time.Millisecond
 var audienceChanged = predicate.Funcs{
 	UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1alpha1.ReliableSubscription), e.ObjectNew.(*v1alpha1.ReliableSubscription)
+		// Also where the reason stays and speaks of a newer spec.
 		return before.Generation != after.Generation || subscriptionReason(before) != subscriptionReason(after) ||
+			isEstablished(before) != isEstablished(after) ||
 			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
 	},
 }

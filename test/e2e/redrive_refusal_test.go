@@ -71,8 +71,9 @@ func TestFinishedRedriveNeverRunsAgain(t *testing.T) {
 			first := s.startHere()
 			s.establish(immediateBilling, "billing")
 			s.park(t, amqptest.Messages("m", 5)...)
-			s.apply(redriveManifest("once", ``) + redriveManifest("away", `action: Discard`))
+			s.apply(redriveManifest("once", ``))
 			s.awaitComplete("once")
+			s.apply(redriveManifest("away", `action: Discard`))
 			s.awaitComplete("away")
 			before := []string{s.redrive("once").ResourceVersion, s.redrive("away").ResourceVersion}
 			s.idsIn(t, "billing", 5)
