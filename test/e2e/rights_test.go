@@ -43,15 +43,8 @@ func (w *tenant) granted(role string) rights {
 	return all
 }
 
-const unknownClusters = `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: rabbitmqclusters.rabbitmq.com}
-spec:
-  group: rabbitmq.com
-  scope: Namespaced
-  names: {kind: RabbitmqCluster, listKind: RabbitmqClusterList, plural: rabbitmqclusters, singular: rabbitmqcluster}
-  versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+// brokerOfNoCluster refers to a RabbitmqCluster that does not exist.
+const brokerOfNoCluster = rabbitmqClusterCRD + `
 ---
 apiVersion: warren.dev/v1alpha1
 kind: Broker
@@ -73,7 +66,7 @@ func TestTheOperatorUsesEachOfItsRights(t *testing.T) {
 	if len(unused) < 20 {
 		t.Fatalf("the roles grant %v only", unused)
 	}
-	w.apply(unknownClusters + topicOn("orders", "main") + subscriptionTo("billing", "main", "orders") +
+	w.apply(brokerOfNoCluster + topicOn("orders", "main") + subscriptionTo("billing", "main", "orders") +
 		redriveManifest("none", "ttlSecondsAfterFinished: 0") + "---" + pod("waits", forTopics("orders")))
 	for _, resource := range []string{"topic/orders", "rsub/billing"} {
 		w.mustKubectl("patch", resource, "-n", w.namespace, "--type=merge", `-p={"spec":{"deletionPolicy":"Delete"}}`)
