@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/internal/topology"
@@ -43,11 +44,12 @@ func TestDeclaredObjectsAreReadBackAtOnce(t *testing.T) {
 				Name: exchange.Name, Type: topology.Headers, Durable: true, Arguments: exchange.Arguments,
 			})
 			limit := int64(4)
+			// RabbitMQ counts every 5 s: the queue may have been counted, or not yet.
 			wantEqual(t, "queue", got.Queues[name], topology.SeenQueue{
 				Name: name, Type: "quorum", Durable: true, Arguments: queue.Arguments,
 				State: "running", Members: got.Queues[name].Members, Online: got.Queues[name].Members,
 				Policy: policy.Name, EffectivePolicy: policy.Definition, DeliveryLimit: &limit,
-			})
+			}, withoutCounters)
 			if len(got.Queues[name].Members) != 1 {
 				t.Errorf("members of %q: %v", name, got.Queues[name].Members)
 			}
@@ -70,9 +72,13 @@ func TestDeclaredObjectsAreReadBackAtOnce(t *testing.T) {
 	})
 }
 
-func wantEqual[T any](t testing.TB, what string, got, want T) {
+var withoutCounters = cmpopts.IgnoreFields(topology.SeenQueue{},
+	"Messages", "Ready", "Unacknowledged", "DeadLettering", "Delayed", "Consumers",
+	"Deliveries", "Redeliveries", "Acknowledgements", "Trouble")
+
+func wantEqual[T any](t testing.TB, what string, got, want T, options ...cmp.Option) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, options...); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
 }
