@@ -49,6 +49,7 @@ generate: $(CONTROLLER_GEN) ## Generate deepcopy code, CRDs and RBAC from the co
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=operator paths=./controllers output:rbac:artifacts:config=config/rbac
 	$(CONTROLLER_GEN) rbac:roleName=warren-gate paths=./controllers/gate output:rbac:artifacts:config=config/gate
+	$(CONTROLLER_GEN) rbac:roleName=warren-credentials paths=./controllers/binding output:rbac:artifacts:config=config/credentials
 
 .PHONY: verify
 verify: generate ## Check that generated code is up to date, go.mod is tidy and the code is formatted

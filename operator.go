@@ -27,6 +27,7 @@ import (
 
 	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/controllers"
+	"github.com/warren-mq/warren/controllers/binding"
 	"github.com/warren-mq/warren/controllers/gate"
 	"github.com/warren-mq/warren/internal/broker"
 )
@@ -160,8 +161,9 @@ func newManager(config *rest.Config, f operatorFlags) (ctrl.Manager, error) {
 		// Who set which field is half of an object, and nobody here asks.
 		DefaultTransform: cache.TransformStripManagedFields(),
 	}
+	cached.ByObject = map[client.Object]cache.ByObject{&corev1.ConfigMap{}: binding.ConfigMaps()}
 	if f.podGate {
-		cached.ByObject = map[client.Object]cache.ByObject{&corev1.Pod{}: gate.Pods()}
+		cached.ByObject[&corev1.Pod{}] = gate.Pods()
 	}
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        scheme,

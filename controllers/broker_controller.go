@@ -143,6 +143,7 @@ func (r *BrokerReconciler) read(ctx context.Context, b *v1alpha1.Broker) (View, 
 		return view, nil
 	}
 	view.Session = r.sessions.open(key, config, r.NewSession)
+	view.Endpoint, _ = config.Endpoint()
 	observation, err := view.Session.Observe(ctx, r.observeOptions(view.SyncPeriod))
 	if err == nil {
 		r.sessions.prove(key)

@@ -25,6 +25,9 @@ type Session interface {
 	DeleteQueue(ctx context.Context, name string) (messages int, err error)
 	DeleteExchange(ctx context.Context, name string) error
 	DeleteUnusedExchange(ctx context.Context, name string) error
+	Account(ctx context.Context, name string) (*broker.SeenAccount, error)
+	KeepAccount(ctx context.Context, account broker.Account) error
+	DeleteAccount(ctx context.Context, name, tag string) error
 	Close()
 }
 
@@ -34,6 +37,8 @@ type View struct {
 	// Broker as it was when it was read.
 	Broker  *v1alpha1.Broker
 	Session Session
+	// Endpoint is where applications reach it.
+	Endpoint broker.Endpoint
 	// Observation is the last reading, or nil when it failed.
 	Observation *broker.Observation
 	// Problem says why there is no reading that can be used.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/controllers/binding"
 )
 
 // reconciler is what the reconcilers of topics and subscriptions share: both
@@ -33,6 +34,9 @@ type reconciler struct {
 	settled         *settled
 	// proofs of the kind that is reconciled.
 	proofs *proofs
+	// store and checks are for what applications are told.
+	store  binding.Store
+	checks *checks
 }
 
 func (r *reconciler) lookup() lookup {
@@ -43,6 +47,7 @@ func (r *reconciler) lookup() lookup {
 func (r *reconciler) forget(key types.NamespacedName) {
 	r.attempts.forget(key)
 	r.proofs.forget(key)
+	r.checks.forget(key)
 }
 
 // controllerOf watches a kind, and what all kinds depend on: the Broker that
@@ -60,6 +65,7 @@ func (r *reconciler) controllerOf(mgr ctrl.Manager, kind client.Object, newList 
 		Watches(&v1alpha1.Broker{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return ofBroker(ctx, client.ObjectKeyFromObject(o))
 		}), builder.WithPredicates(specOrAnnotations)).
+		Owns(&corev1.ConfigMap{}, builder.OnlyMetadata, builder.WithPredicates(connectionChanged)).
 		WatchesRawSource(source.TypedChannel(r.Brokers.subscribe(), eachKey(ofReading)))
 	if r.watchNamespaces {
 		b = b.WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, ns client.Object) []reconcile.Request {

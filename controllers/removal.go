@@ -24,6 +24,8 @@ type removable struct {
 	retain bool
 	// withMessages: queues go with what they hold.
 	withMessages bool
+	// revoke removes generated credentials; nil where there are none.
+	revoke func(context.Context, *View) (*Problem, error)
 	// compile gives what it may have declared, for a broker's version.
 	compile func(topology.Version) (*topology.Topology, error)
 	// report writes what it waits for into the status.
@@ -32,6 +34,9 @@ type removable struct {
 
 func (o removable) key() types.NamespacedName { return client.ObjectKeyFromObject(o.Object) }
 func (o removable) on() types.NamespacedName  { return brokerKey(o.GetNamespace(), o.brokerRef) }
+
+// needsFinalizer: something is to be cleaned up when it goes.
+func (o removable) needsFinalizer() bool { return !o.retain || o.revoke != nil }
 
 // holds tells whether an annotation is set to "true".
 func (o removable) holds(annotation string) bool { return o.GetAnnotations()[annotation] == "true" }
@@ -74,6 +79,9 @@ func (r *reconciler) remove(ctx context.Context, o removable) (reconcile.Result,
 		return retry, o.report(ctx, stillThere("%s", p.Message))
 	case o.holds(v1alpha1.PausedAnnotation):
 		return retry, o.report(ctx, stillThere("annotation %s keeps Warren from writing to the broker", v1alpha1.PausedAnnotation))
+	}
+	if o.retain {
+		return r.finish(ctx, o, view, retry, "its RabbitMQ user was deleted, and everything else is left on the broker")
 	}
 	seen := view.Observation.Snapshot
 	if r.attempts.precedes(seen, o.Object) {
@@ -119,7 +127,23 @@ func (r *reconciler) proceed(ctx context.Context, o removable, view *View, next 
 	if len(next.Waiting) > 0 {
 		return retry, o.report(ctx, stillThere("%s", list(next.Waiting)))
 	}
-	return reconcile.Result{}, r.release(ctx, o, &letGo{reason: eventRemoved, note: "nothing of it is left on the broker that Warren may delete"})
+	return r.finish(ctx, o, view, retry, "nothing of it is left on the broker that Warren may delete")
+}
+
+// finish removes generated credentials, which whoever drains a queue has needed
+// until now, and lets the resource go.
+func (r *reconciler) finish(ctx context.Context, o removable, view *View, retry reconcile.Result, note string) (reconcile.Result, error) {
+	if o.revoke != nil {
+		p, err := o.revoke(ctx, view)
+		if err != nil {
+			return retry, err
+		}
+		if p != nil {
+			retry.RequeueAfter = sooner(retry.RequeueAfter, view.SyncPeriod)
+			return retry, o.report(ctx, stillThere("%s", p.Message))
+		}
+	}
+	return reconcile.Result{}, r.release(ctx, o, &letGo{reason: eventRemoved, note: note})
 }
 
 // execute stops at the first step that the broker does not take: a queue that

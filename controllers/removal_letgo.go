@@ -29,7 +29,7 @@ type letGo struct {
 // result is when to look again, where there is none yet.
 func (r *reconciler) lettingGo(ctx context.Context, o removable) (*letGo, reconcile.Result, error) {
 	switch {
-	case o.retain:
+	case o.retain && o.revoke == nil:
 		return &letGo{}, reconcile.Result{}, nil
 	case o.holds(v1alpha1.AbandonAnnotation):
 		return &letGo{reason: eventReleased, note: "annotation " + v1alpha1.AbandonAnnotation + " lets it go: what is left on the broker stays there"}, reconcile.Result{}, nil

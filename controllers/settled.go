@@ -17,6 +17,8 @@ type settled struct {
 	// unwatched, if set, tells whether something counts on a Broker whose
 	// changes nobody tells of, so that each reading is a time to look.
 	unwatched func(broker types.NamespacedName) bool
+	// endpoints of Brokers, which applications are told.
+	endpoints sync.Map // of broker.Endpoint, by NamespacedName
 }
 
 // basis of a resource's last reconcile.
@@ -48,6 +50,9 @@ func (s *settled) forget(key types.NamespacedName) { s.m.Delete(key) }
 func (s *settled) without(brokers *Brokers, broker types.NamespacedName, all []reconcile.Request, proofs *proofs) []reconcile.Request {
 	view, ok := brokers.Get(broker)
 	if !ok || view.Observation == nil || s.unwatched != nil && s.unwatched(broker) {
+		return all
+	}
+	if was, known := s.endpoints.Swap(broker, view.Endpoint); known && was != view.Endpoint {
 		return all
 	}
 	now := view.Observation.Snapshot

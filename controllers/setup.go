@@ -7,6 +7,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/warren-mq/warren/controllers/binding"
 	"github.com/warren-mq/warren/internal/broker"
 )
 
@@ -54,6 +55,7 @@ func Setup(ctx context.Context, mgr ctrl.Manager, opts Options) (*Readiness, err
 		return reconciler{
 			Client: mgr.GetClient(), Namespaces: namespaces, Brokers: brokers, Events: recorder,
 			ClusterID: opts.ClusterID, watchNamespaces: opts.WatchNamespaces, attempts: &attempts{}, settled: settled, proofs: p,
+			store: binding.Store{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}, checks: &checks{},
 		}
 	}
 	if err := (&TopicReconciler{reconciler: base(topics)}).SetupWithManager(mgr); err != nil {

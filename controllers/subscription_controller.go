@@ -40,7 +40,7 @@ func (r *SubscriptionReconciler) Reconcile(ctx context.Context, req reconcile.Re
 	if !sub.DeletionTimestamp.IsZero() {
 		return r.remove(ctx, r.removable(&sub))
 	}
-	if err := r.keepFinalizer(ctx, &sub, !r.removable(&sub).retain); err != nil {
+	if err := r.keepFinalizer(ctx, &sub, r.removable(&sub).needsFinalizer()); err != nil {
 		return reconcile.Result{}, err
 	}
 	a, err := r.assess(ctx, &sub)

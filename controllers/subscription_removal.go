@@ -16,6 +16,7 @@ func (r *SubscriptionReconciler) removable(sub *v1alpha1.ReliableSubscription) r
 		Object: sub, brokerRef: sub.Spec.BrokerRef, adoption: sub.Spec.AdoptionPolicy,
 		retain:       policy == "" || policy == v1alpha1.DeletionRetain,
 		withMessages: policy == v1alpha1.DeletionDelete,
+		revoke:       r.revocation(r.offered(sub)),
 		compile: func(version topology.Version) (*topology.Topology, error) {
 			// Sources are found by the mark on their bindings.
 			return topology.Compile(topology.Subscription{

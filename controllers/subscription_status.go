@@ -24,7 +24,12 @@ const countsEvery = 30 * time.Second
 func (r *SubscriptionReconciler) report(ctx context.Context, sub *v1alpha1.ReliableSubscription, a *assessment) (reconcile.Result, error) {
 	a.disturbed = r.disturbed(sub, a)
 	status := subscriptionStatus(sub, a)
-	again := r.inspect(sub, a, status)
+	told, err := r.tell(ctx, a, r.offered(sub))
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	told.fill(r.offered(sub), &status.Connection, &status.Binding, &status.Conditions)
+	again := sooner(r.inspect(sub, a, status), told.recheck)
 	if equality.Semantic.DeepEqual(status, &sub.Status) {
 		return reconcile.Result{RequeueAfter: again}, nil
 	}

@@ -42,7 +42,7 @@ func (r *TopicReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	if !t.DeletionTimestamp.IsZero() {
 		return r.remove(ctx, r.removable(&t))
 	}
-	if err := r.keepFinalizer(ctx, &t, !r.removable(&t).retain); err != nil {
+	if err := r.keepFinalizer(ctx, &t, r.removable(&t).needsFinalizer()); err != nil {
 		return reconcile.Result{}, err
 	}
 	a, err := r.assess(ctx, &t)
@@ -139,12 +139,18 @@ func exchangeMismatch(a *assessment) *Problem {
 
 func (r *TopicReconciler) report(ctx context.Context, t *v1alpha1.Topic, a *assessment, audience audience) (reconcile.Result, error) {
 	status := topicStatus(t, a, audience)
+	told, err := r.tell(ctx, a, r.offered(t))
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	told.fill(r.offered(t), &status.Connection, &status.Binding, &status.Conditions)
+	again := reconcile.Result{RequeueAfter: told.recheck}
 	if equality.Semantic.DeepEqual(status, &t.Status) {
-		return reconcile.Result{}, nil
+		return again, nil
 	}
 	if equality.Semantic.DeepEqual(withoutTopicCounts(status), withoutTopicCounts(&t.Status)) {
 		if wait := countsDue(t.Status.ObservedTime); wait > 0 {
-			return reconcile.Result{RequeueAfter: wait}, nil
+			return reconcile.Result{RequeueAfter: sooner(wait, told.recheck)}, nil
 		}
 	}
 	status.ObservedTime = ptr.To(metav1.Now())
@@ -152,7 +158,7 @@ func (r *TopicReconciler) report(ctx context.Context, t *v1alpha1.Topic, a *asse
 		return reconcile.Result{}, err
 	}
 	topicEvents(r.Events, t, status)
-	return reconcile.Result{}, nil
+	return again, nil
 }
 
 // SetupWithManager registers the reconciler.

@@ -14,6 +14,7 @@ func (r *TopicReconciler) removable(t *v1alpha1.Topic) removable {
 	return removable{
 		Object: t, brokerRef: t.Spec.BrokerRef, adoption: topicAdoption(t),
 		retain: t.Spec.DeletionPolicy != v1alpha1.TopicDeletionDelete,
+		revoke: r.revocation(r.offered(t)),
 		compile: func(topology.Version) (*topology.Topology, error) {
 			return topology.CompileTopic(topology.Topic{Name: t.Name, Spec: &t.Spec, Owner: ownerMark(r.ClusterID, t)})
 		},

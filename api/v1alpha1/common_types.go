@@ -13,8 +13,15 @@ const (
 	// DeleteAdoptedAnnotation, set to "true", lets deletionPolicy delete what
 	// was taken over as well. The Broker's spec.adoption must allow the namespace to adopt.
 	DeleteAdoptedAnnotation = "warren.dev/delete-adopted"
+	// RotateAnnotation: another value than status.binding.rotation gives
+	// generated credentials a new password.
+	RotateAnnotation = "warren.dev/rotate-credentials"
+	// ConnectionLabel is on the ConfigMaps that Warren makes for applications.
+	ConnectionLabel = "warren.dev/connection"
+	// RevisionAnnotation on such a ConfigMap tells what it says from what it said.
+	RevisionAnnotation = "warren.dev/revision"
 	// CleanupFinalizer keeps a resource until its deletionPolicy is done. Only
-	// those have it that have one other than Retain.
+	// those have it that have one other than Retain, or generated credentials.
 	CleanupFinalizer = "warren.dev/cleanup"
 	// ForceOpenAnnotation, set to "true" on a Topic, opens it for publishing
 	// whatever its subscriptions say: the break-glass.

@@ -33,6 +33,10 @@ const (
 	ConditionDeadLetteringBlocked = "DeadLetteringBlocked"
 	// ConditionSpinning (ReliableSubscription): the broker redelivers and nothing is acknowledged.
 	ConditionSpinning = "Spinning"
+	// ConditionCredentialsReady (ReliableSubscription, Topic): the generated credentials work.
+	ConditionCredentialsReady = "CredentialsReady"
+	// ConditionConnectionBlocked (ReliableSubscription, Topic): the ConfigMap for applications cannot be written.
+	ConditionConnectionBlocked = "ConnectionBlocked"
 	// ConditionProgressing (Redrive): messages are moved; its reason says what it does or waits for.
 	ConditionProgressing = "Progressing"
 	// ConditionComplete (Redrive): it has done what it was to do.
@@ -133,6 +137,17 @@ const (
 	ReasonIdle                = "Idle"
 	ReasonCountersUnknown     = "CountersUnknown"
 	ReasonHelpsItself         = "NotStalled"
+)
+
+// Reasons of the conditions CredentialsReady and ConnectionBlocked, beside what keeps
+// a resource from being established, AccessRefused and Paused.
+const (
+	// ReasonGenerated: user and Secret are there.
+	ReasonGenerated = "Generated"
+	// ReasonNameTaken: a Secret, ConfigMap or RabbitMQ user of that name is somebody else's.
+	ReasonNameTaken = "NameTaken"
+	// ReasonForbidden: Warren may not write Secrets or ConfigMaps there.
+	ReasonForbidden = "Forbidden"
 )
 
 // Reasons of a Redrive's conditions, besides those of what it waits for.

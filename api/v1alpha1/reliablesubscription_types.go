@@ -35,6 +35,10 @@ type ReliableSubscriptionSpec struct {
 	// +optional
 	ParkingQueue *ParkingQueueSpec `json:"parkingQueue,omitempty"`
 
+	// consumer is the application that reads the work queue.
+	// +optional
+	Consumer *ConsumerSpec `json:"consumer,omitempty"`
+
 	// unconsumedThreshold: condition Unconsumed is True when this many
 	// messages are in the work queue and nobody consumes it. Default 10000; 0 switches it off.
 	// +optional
@@ -307,6 +311,14 @@ type ReliableSubscriptionStatus struct {
 	// +optional
 	ParkingQueue *ParkingQueueStatus `json:"parkingQueue,omitempty"`
 
+	// connection names a ConfigMap that says where the work queue is, without credentials.
+	// +optional
+	Connection *ConnectionStatus `json:"connection,omitempty"`
+
+	// binding names the Secret that was generated. Absent where none is.
+	// +optional
+	Binding *BindingStatus `json:"binding,omitempty"`
+
 	// drift lists what differs on the broker and could not be mended, at most 50 entries.
 	// +optional
 	// +listType=atomic
@@ -331,6 +343,8 @@ type ReliableSubscriptionStatus struct {
 	//	Unconsumed            messages pile up and nobody consumes
 	//	DeadLetteringBlocked  dead letters cannot leave a queue; retries stand still behind them
 	//	Spinning              the broker redelivers and nothing is acknowledged
+	//	CredentialsReady      the generated credentials work; only with spec.consumer.credentials: Generate
+	//	ConnectionBlocked     the ConfigMap of status.connection cannot be written; only while it is so
 	//	Stalled               only a change of the spec or of the broker's objects can help
 	//
 	// A condition is Unknown where the broker does not tell.

@@ -67,6 +67,10 @@ type TopicSpec struct {
 	// +optional
 	Unroutable *UnroutableSpec `json:"unroutable,omitempty"`
 
+	// publisher is about the applications that publish to this topic.
+	// +optional
+	Publisher *PublisherSpec `json:"publisher,omitempty"`
+
 	// allowedNamespaces says whose ReliableSubscriptions may name this topic
 	// as a source, and whose pods may await it. Default: those of its own namespace.
 	// +optional
@@ -133,13 +137,23 @@ type TopicStatus struct {
 	// +optional
 	UnroutableQueue *UnroutableQueueStatus `json:"unroutableQueue,omitempty"`
 
+	// connection names a ConfigMap that says where the exchange is, without credentials.
+	// +optional
+	Connection *ConnectionStatus `json:"connection,omitempty"`
+
+	// binding names the Secret that was generated. Absent where none is.
+	// +optional
+	Binding *BindingStatus `json:"binding,omitempty"`
+
 	// observedTime is when the count above was read. It is written only
 	// together with another change; the broker is read more often.
 	// +optional
 	ObservedTime *metav1.Time `json:"observedTime,omitempty"`
 
 	// conditions: Declared (the exchange exists), SubscriptionsEstablished,
-	// UnroutableBacklog, and Ready: open for publishing.
+	// UnroutableBacklog, and Ready: open for publishing. With
+	// spec.publisher.credentials: Generate also CredentialsReady; and
+	// ConnectionBlocked while the ConfigMap of status.connection cannot be written.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

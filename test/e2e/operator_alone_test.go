@@ -49,7 +49,8 @@ rules:
   - {apiGroups: [warren.dev], resources: [topics, reliablesubscriptions], verbs: [patch]} # the finalizer
   - {apiGroups: [warren.dev], resources: [redrives], verbs: [delete]}
   - {apiGroups: [warren.dev], resources: [brokers/status, topics/status, reliablesubscriptions/status, redrives/status], verbs: [patch]}
-  - {apiGroups: [""], resources: [secrets], verbs: [get]}
+  - {apiGroups: [""], resources: [secrets], verbs: [get, create, patch, delete]}
+  - {apiGroups: [""], resources: [configmaps], verbs: [get, list, watch, create, patch]}
   - {apiGroups: [events.k8s.io], resources: [events], verbs: [create, patch]}
   - {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [create, patch]}
 ---

@@ -31,13 +31,15 @@ type object struct {
 
 // collections of the kinds that tests look at, by short name.
 var collections = map[string]string{
-	"rsub":    "apis/warren.dev/v1alpha1/namespaces/%s/reliablesubscriptions",
-	"topic":   "apis/warren.dev/v1alpha1/namespaces/%s/topics",
-	"broker":  "apis/warren.dev/v1alpha1/namespaces/%s/brokers",
-	"redrive": "apis/warren.dev/v1alpha1/namespaces/%s/redrives",
-	"event":   "apis/events.k8s.io/v1/namespaces/%s/events",
-	"pod":     "api/v1/namespaces/%s/pods",
-	"lease":   "apis/coordination.k8s.io/v1/namespaces/%s/leases",
+	"rsub":      "apis/warren.dev/v1alpha1/namespaces/%s/reliablesubscriptions",
+	"topic":     "apis/warren.dev/v1alpha1/namespaces/%s/topics",
+	"broker":    "apis/warren.dev/v1alpha1/namespaces/%s/brokers",
+	"redrive":   "apis/warren.dev/v1alpha1/namespaces/%s/redrives",
+	"secret":    "api/v1/namespaces/%s/secrets",
+	"configmap": "api/v1/namespaces/%s/configmaps",
+	"event":     "apis/events.k8s.io/v1/namespaces/%s/events",
+	"pod":       "api/v1/namespaces/%s/pods",
+	"lease":     "apis/coordination.k8s.io/v1/namespaces/%s/leases",
 }
 
 // path of a kind's resources in the tenant's namespace.
