@@ -54,7 +54,9 @@ func (a *SeenAccount) Accepts(password string) bool {
 	return slices.Equal(sum[:], salted[saltBytes:])
 }
 
-func accountTask(op, name string) task { return task{op: op, kind: "user", object: fmt.Sprintf("user %q", name)} }
+func accountTask(op, name string) task {
+	return task{op: op, kind: "user", object: fmt.Sprintf("user %q", name)}
+}
 
 // Account reads a user; nil when there is none.
 func (s *Session) Account(ctx context.Context, name string) (*SeenAccount, error) {

@@ -84,7 +84,7 @@ func (s *stage) awaitNoUser(name string) {
 		if errors.As(err, &response) && response.StatusCode == http.StatusNotFound {
 			return nil
 		}
-		return fmt.Errorf("user %q: %v", name, err)
+		return errors.Join(fmt.Errorf("user %q is not known to be gone", name), err)
 	})
 }
 

@@ -57,8 +57,12 @@ func TestAnIdleOperatorWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newTenantAlone(t, localenv.Broker(t, localenv.Series43))
 	first := w.startHere()
-	w.apply(everyStrategy)
-	resources := []string{"broker/main", "topic/orders", "rsub/backoff", "rsub/fixed", "rsub/immediate"}
+	if err := w.vhost.Broker.CreateUser(t.Context(), w.vhost.Operator.Name, w.vhost.Operator.Password, "administrator"); err != nil {
+		t.Fatal(err)
+	}
+	w.apply(everyStrategy + subscriptionManifest("credited", "consumer: {credentials: Generate}"))
+	resources := []string{"broker/main", "topic/orders", "rsub/backoff", "rsub/fixed", "rsub/immediate", "rsub/credited"}
+	w.await("rsub/credited", generated)
 	w.awaitSettled(resources...)
 	amqptest.Publish(t, w.application(), w.namespace+".backoff.park", "order.placed", amqptest.Message("parked"))
 	w.await("rsub/backoff", expected{v1alpha1.ConditionParkingBacklog, metav1.ConditionTrue, v1alpha1.ReasonBacklogReached, ""})

@@ -93,11 +93,12 @@ func (w *tenant) awaitSettled(resources ...string) {
 	}
 }
 
-// resourceVersions of all that Warren has in the tenant's namespace.
+// resourceVersions of all that Warren has in the tenant's namespace, and of
+// what it writes there for applications.
 func (w *tenant) resourceVersions() map[string]string {
 	w.t.Helper()
 	versions := map[string]string{}
-	for _, kind := range []string{"rsub", "topic", "broker"} {
+	for _, kind := range []string{"rsub", "topic", "broker", "configmap", "secret"} {
 		var list struct {
 			Items []object `json:"items"`
 		}
