@@ -12,6 +12,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 
+	"github.com/warren-mq/warren/api/v1alpha1"
 	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/test/amqptest"
 )
@@ -54,6 +55,10 @@ spec: {rabbitmqClusterRef: {name: rabbit}, syncPeriod: 1s}
 apiVersion: v1
 kind: ServiceAccount
 metadata: {name: default}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: orders-topic-binding}
 ---`
 
 // The operator's ClusterRoles hold what it uses and nothing else: all that it
@@ -63,6 +68,7 @@ func TestTheOperatorUsesEachOfItsRights(t *testing.T) {
 	w := newTenant(t, localenv.Broker(t, localenv.Series43))
 	unused := w.granted("warren-operator")
 	maps.Copy(unused, w.granted("warren-gate"))
+	maps.Copy(unused, w.granted("warren-credentials"))
 	if len(unused) < 20 {
 		t.Fatalf("the roles grant %v only", unused)
 	}
@@ -72,6 +78,7 @@ func TestTheOperatorUsesEachOfItsRights(t *testing.T) {
 		w.mustKubectl("patch", resource, "-n", w.namespace, "--type=merge", `-p={"spec":{"deletionPolicy":"Delete"}}`)
 	}
 	w.awaitReady("rsub/billing")
+	w.generateAndRevoke("billing")
 	// What client-go's recorder does with an Event that repeats while its object
 	// stays as it is. Warren tells nothing twice, so that this cannot be brought about from outside.
 	delete(unused, right("patch", "events.k8s.io", "events"))
@@ -93,6 +100,30 @@ func TestTheOperatorUsesEachOfItsRights(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// generateAndRevoke has credentials generated, rotated and revoked, and a ConfigMap repaired.
+func (w *tenant) generateAndRevoke(name string) {
+	w.t.Helper()
+	w.must(w.vhost.Broker.CreateUser(w.t.Context(), w.vhost.Operator.Name, w.vhost.Operator.Password, "administrator"))
+	change := func(credentials string) {
+		w.mustKubectl("patch", "rsub", name, "-n", w.namespace, "--type=merge", `-p={"spec":{"consumer":{"credentials":"`+credentials+`"}}}`)
+	}
+	awaitBinding := func(what string, good func(*v1alpha1.BindingStatus) bool) {
+		amqptest.Eventually(w.t, within, func() error {
+			if b := w.subscription(name).Status.Binding; !good(b) {
+				return fmt.Errorf("%s: status.binding is %v", what, b)
+			}
+			return nil
+		})
+	}
+	w.mustKubectl("annotate", "configmap", name+"-binding", "-n", w.namespace, "--overwrite", v1alpha1.RevisionAnnotation+"=another")
+	change("Generate")
+	awaitBinding("generated", func(b *v1alpha1.BindingStatus) bool { return b != nil })
+	w.mustKubectl("annotate", "rsub", name, "-n", w.namespace, v1alpha1.RotateAnnotation+"=1")
+	awaitBinding("rotated", func(b *v1alpha1.BindingStatus) bool { return b != nil && b.Rotation == "1" })
+	change("None")
+	awaitBinding("revoked", func(b *v1alpha1.BindingStatus) bool { return b == nil })
 }
 
 // Kubernetes' own roles for people say what they may do with Warren's kinds.
