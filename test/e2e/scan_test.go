@@ -79,6 +79,9 @@ func (o *operator) scan() error {
 		return fmt.Errorf("scan: %w", err)
 	}
 	for kind, path := range collections {
+		if kind == "secret" { // where passwords belong
+			continue
+		}
 		content, err := o.api.Get().AbsPath(strings.Replace(path, "namespaces/%s/", "", 1)).DoRaw(cleanupContext())
 		if err != nil {
 			return fmt.Errorf("scan: list %s: %w", kind, err)
