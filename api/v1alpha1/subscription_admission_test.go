@@ -51,6 +51,7 @@ var subscriptionRefusals = slices.Concat(
 		{"there is no such place for settings", `settings: Definitions`, "spec.settings", `Unsupported value: "Definitions": supported values: "Arguments", "Policy"`},
 		{"there is no such answer to drift", `onImmutableDrift: Recreate`, "spec.onImmutableDrift", `Unsupported value: "Recreate": supported values: "Report", "RecreateWhenEmpty", "Migrate"`},
 		{"there is no such adoption policy", `adoptionPolicy: Steal`, "spec.adoptionPolicy", `Unsupported value: "Steal": supported values: "Refuse", "Adopt"`},
+		{"there is no such way to credentials", `consumer: {credentials: Reuse}`, "spec.consumer.credentials", `Unsupported value: "Reuse": supported values: "None", "Generate"`},
 		{"there is no such deletion policy", `deletionPolicy: Purge`, "spec.deletionPolicy", `Unsupported value: "Purge": supported values: "Retain", "DeleteWhenEmpty", "Delete"`},
 		{"a threshold of less than nothing", `unconsumedThreshold: -1`, "spec.unconsumedThreshold", "should be greater than or equal to 0"},
 		{"a backlog of less than nothing", `parkingQueue: {backlogThreshold: -1}`, "spec.parkingQueue.backlogThreshold", "should be greater than or equal to 0"},

@@ -44,6 +44,7 @@ var topicRefusals = slices.Concat(
 		{"a selector beside Same would be ignored", `allowedNamespaces: {from: Same, selector: {}}`, "spec.allowedNamespaces", selector},
 		{"there is no such choice", `allowedNamespaces: {from: None}`, "spec.allowedNamespaces.from", `Unsupported value: "None": supported values: "Same", "All", "Selector"`},
 		{"there is no such adoption policy", `adoptionPolicy: Steal`, "spec.adoptionPolicy", `Unsupported value: "Steal": supported values: "Refuse", "Adopt"`},
+		{"there is no such way to credentials", `publisher: {credentials: Reuse}`, "spec.publisher.credentials", `Unsupported value: "Reuse": supported values: "None", "Generate"`},
 		{"what only a subscription can do", `deletionPolicy: DeleteWhenEmpty`, "spec.deletionPolicy", `Unsupported value: "DeleteWhenEmpty": supported values: "Retain", "Delete"`},
 	},
 	nameRefusals(exchangeNamed, "spec.exchange", 255, exchangeTooLong, reservedName),
