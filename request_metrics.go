@@ -13,7 +13,7 @@ func newRequestMetrics(registry prometheus.Registerer) requestMetrics {
 	m := requestMetrics{prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "warren_broker_request_duration_seconds",
 		Help:    "How long requests to brokers took, by operation and whether they succeeded.",
-		Buckets: prometheus.ExponentialBuckets(0.001, 4, 8), // 1 ms to 16 s: a time-out is 10 s
+		Buckets: prometheus.ExponentialBuckets(0.001, 4, 9), // 1 ms to 65 s: a time-out is 10 s, and 60 s for a long list
 	}, []string{"operation", "outcome"})}
 	registry.MustRegister(m.duration)
 	return m

@@ -99,6 +99,8 @@ type task struct {
 	op string
 	// kind and object say to what; both may be "".
 	kind, object string
+	// long: the answer is as long as the vhost is full, and may take as long.
+	long bool
 }
 
 // label is the task's name in metrics: one of a few, whatever the object.

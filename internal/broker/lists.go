@@ -84,9 +84,9 @@ func (m *management) readLists(ctx context.Context) (*lists, error) {
 	return r, listInto(m, "operator policies", (*rabbithole.Client).ListOperatorPoliciesIn, &r.operatorPolicies)(ctx)
 }
 
-// fetchList gets one of the vhost's lists.
+// fetchList gets one of the vhost's long lists.
 func (m *management) fetchList(ctx context.Context, what, kind string, query url.Values) (answer, task, error) {
-	t := task{op: "list " + what}
+	t := task{op: "list " + what, long: true}
 	a, err := m.fetch(ctx, t, kind+"/"+url.PathEscape(m.peer.config.Vhost), query)
 	return a, t, err
 }

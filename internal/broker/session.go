@@ -16,7 +16,12 @@ type Options struct {
 	DialTimeout time.Duration
 	// RequestTimeout limits waiting for one answer. Default 10 s.
 	RequestTimeout time.Duration
-	// ObserveTimeout limits a whole [Session.Observe]. Default 30 s.
+	// ListTimeout limits waiting for a list that is the longer the more there is
+	// in the vhost. A broker that makes thousands of queues, or has tens of
+	// thousands, is slow with these and not dead; one that hangs is found out by
+	// the short requests that are made beside them. Default 60 s.
+	ListTimeout time.Duration
+	// ObserveTimeout limits a whole [Session.Observe]. Default 90 s.
 	ObserveTimeout time.Duration
 	// ConfirmTimeout limits waiting for the broker to confirm a message that
 	// is moved, alarms not counted. Default 30 s.
@@ -40,7 +45,8 @@ func (o Options) withDefaults() Options {
 	}
 	defaulted(&o.DialTimeout, 5*time.Second)
 	defaulted(&o.RequestTimeout, 10*time.Second)
-	defaulted(&o.ObserveTimeout, 30*time.Second)
+	defaulted(&o.ListTimeout, 60*time.Second)
+	defaulted(&o.ObserveTimeout, 90*time.Second)
 	defaulted(&o.ConfirmTimeout, 30*time.Second)
 	if o.MaxHeld == 0 {
 		o.MaxHeld = 60_000
@@ -55,6 +61,14 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) dialer() *net.Dialer { return &net.Dialer{Timeout: o.DialTimeout} }
+
+// timeout limits waiting for the answer to one request.
+func (o Options) timeout(t task) time.Duration {
+	if t.long {
+		return o.ListTimeout
+	}
+	return o.RequestTimeout
+}
 
 // measured runs one request and reports it.
 func (o Options) measured(t task, request func() error) error {

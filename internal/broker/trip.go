@@ -30,7 +30,7 @@ func (t *trip) RoundTrip(request *http.Request) (response *http.Response, err er
 }
 
 func (t *trip) roundTrip(request *http.Request) (*http.Response, *Error) {
-	ctx, cancel := context.WithTimeout(t.ctx, t.options.RequestTimeout)
+	ctx, cancel := context.WithTimeout(t.ctx, t.options.timeout(t.task))
 	defer cancel()
 	request = request.Clone(ctx)
 	request.Close = false
