@@ -90,3 +90,30 @@ func TestMoveOfLargeBodies(t *testing.T) {
 		r.assertQueue(t, r.names.Parking, ids("m", n, func(i int) bool { return !chosen(i) }))
 	})
 }
+
+// Who looks at parked messages and dies in the middle has held them all. The
+// broker gives them back, each once and in their order.
+func TestALookThatIsCutOffChangesNothing(t *testing.T) {
+	const n, judged = 300, 50
+	onRemovals(t, Options{}, func(t *testing.T, r *removal) {
+		r.park(t, amqptest.Messages("m", n)...)
+		far, proxy := r.behindProxy(t, Options{})
+		reached := make(chan struct{})
+		seen := 0
+		m := far.start(t, r.all(func(m *Move) {
+			m.Selective, m.Dry, m.Most, m.Quota = true, true, n, n
+			m.Judge = func(Parked) Verdict {
+				if seen++; seen == judged {
+					close(reached)
+					proxy.cut()
+				}
+				return Keep
+			}
+		}))
+		<-reached
+		<-m.ended
+		wantError(t, configOf(r.vhost), m.err, Unreachable, `move what is in queue "billing.parking"`)
+		r.assertQueue(t, r.names.Parking, ids("m", n, nil))
+		r.assertReady(t, r.names.Work, 0)
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/warren-mq/warren/api/v1alpha1"
+	"github.com/warren-mq/warren/hack/localenv"
 	"github.com/warren-mq/warren/test/amqptest"
 )
 
@@ -77,4 +78,40 @@ func (s *stage) awaitReasons(t *testing.T, want v1alpha1.ParkingReasons) *v1alph
 		return nil
 	})
 	return got
+}
+
+// A look moves every parked message, so a restart of the operator is no reason
+// for another one: what the status says still holds. The broker counts them.
+func TestARestartedOperatorDoesNotLookAgain(t *testing.T) {
+	t.Parallel()
+	localenv.ForEachBroker(t, func(t *testing.T, b *localenv.RabbitMQ) {
+		const parked = 10
+		w := newTenantAlone(t, b)
+		s := stageOn(t, w)
+		o := w.startHere()
+		s.establish(subscriptionManifest("billing", `workQueue: {name: billing}, retry: {immediate: {}}, parkingQueue: {inspect: true}`), "billing")
+		s.park(t, amqptest.Messages("m", parked)...)
+		s.awaitParked(t, "billing", parked)
+		s.awaitReasons(t, v1alpha1.ParkingReasons{Messages: parked, Sampled: parked, ParkedByConsumer: parked})
+		looked := func(times int) error {
+			state, err := s.queueState("billing.parking")
+			if err == nil && state.Statistics.Delivered != times*parked {
+				err = fmt.Errorf("%d messages were delivered from the parking queue, want %d looks at %d", state.Statistics.Delivered, times, parked)
+			}
+			return err
+		}
+		amqptest.Eventually(t, within, func() error { return looked(1) })
+
+		if err := o.process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		o = w.startHere()
+		amqptest.Eventually(t, within, func() error {
+			if n := o.reconciles(t, "broker"); n < 3 {
+				return fmt.Errorf("the restarted operator has read the broker %d times", n)
+			}
+			return nil
+		})
+		w.stays(threeSyncs+statisticsDelay, func() error { return looked(1) })
+	})
 }
