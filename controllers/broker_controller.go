@@ -119,11 +119,11 @@ func (r *BrokerReconciler) nextReading(key types.NamespacedName, v View) time.Du
 	return r.Leases.due(key, v)
 }
 
-// readOnce reads, and then leaves the broker alone for a while.
+// readOnce reads, and notes how long that took.
 func (r *BrokerReconciler) readOnce(ctx context.Context, b *v1alpha1.Broker) (View, error) {
 	begun := time.Now()
 	view, err := r.read(ctx, b)
-	r.Brokers.restAfter(client.ObjectKeyFromObject(b), time.Since(begun), syncPeriod(b))
+	r.Brokers.wasRead(client.ObjectKeyFromObject(b), time.Since(begun), syncPeriod(b))
 	return view, err
 }
 

@@ -56,10 +56,8 @@ type Brokers struct {
 	kickedAt map[types.NamespacedName]time.Time
 	// readAt is when the last good reading was begun.
 	readAt map[types.NamespacedName]time.Time
-	// pausedUntil is when a reading that was asked for may begin.
-	pausedUntil map[types.NamespacedName]time.Time
-	// acting counts the resources that are being declared at this moment.
-	acting map[types.NamespacedName]int
+	// paces of the readings.
+	paces map[types.NamespacedName]*pace
 
 	// changed tells the reconcilers of topics and subscriptions that there is a new view.
 	changed []chan keyEvent
@@ -73,10 +71,8 @@ func NewBrokers() *Brokers {
 		views:    map[types.NamespacedName]View{},
 		kickedAt: map[types.NamespacedName]time.Time{},
 		readAt:   map[types.NamespacedName]time.Time{},
+		paces:    map[types.NamespacedName]*pace{},
 		kicked:   make(chan keyEvent, 1024),
-
-		pausedUntil: map[types.NamespacedName]time.Time{},
-		acting:      map[types.NamespacedName]int{},
 	}
 }
 
@@ -110,38 +106,38 @@ func (b *Brokers) justWritten(key types.NamespacedName) bool {
 	return time.Since(b.kickedAt[key]) < statisticsInterval
 }
 
-// restAfter leaves a broker alone after a reading for twice as long as that
-// took, so that reading takes no more than a third of what it can do: while
-// thousands of queues are declared there is always a reason for another one.
-// A short sync period is kept all the same.
-func (b *Brokers) restAfter(key types.NamespacedName, took, syncPeriod time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pausedUntil[key] = time.Now().Add(min(2*took, syncPeriod/4))
+// paceOf is called with the lock held.
+func (b *Brokers) paceOf(key types.NamespacedName) *pace {
+	if b.paces[key] == nil {
+		b.paces[key] = &pace{}
+	}
+	return b.paces[key]
 }
 
-// rest is how long a reading has to wait for the broker's sake: not at all
-// when nothing is being declared, for then whoever has declared waits for it.
+// wasRead notes how long a reading took.
+func (b *Brokers) wasRead(key types.NamespacedName, took, syncPeriod time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.paceOf(key).read(time.Now(), took, syncPeriod)
+}
+
+// rest is how long a reading has to wait for the broker's sake.
 func (b *Brokers) rest(key types.NamespacedName) time.Duration {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	if b.acting[key] == 0 {
-		return 0
-	}
-	return time.Until(b.pausedUntil[key])
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.paceOf(key).rest(time.Now())
 }
 
 // act is called when a resource begins to be declared, and done at the end.
 func (b *Brokers) act(key types.NamespacedName) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.acting[key]++
+	p := b.paceOf(key)
+	p.begin()
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.acting[key]--; b.acting[key] == 0 {
-			delete(b.acting, key)
-		}
+		p.end(time.Now())
 	}
 }
 
@@ -175,7 +171,7 @@ func (b *Brokers) forget(key types.NamespacedName) {
 	delete(b.views, key)
 	delete(b.kickedAt, key)
 	delete(b.readAt, key)
-	delete(b.pausedUntil, key)
+	delete(b.paces, key)
 	b.mu.Unlock()
 	b.notify(key)
 }
