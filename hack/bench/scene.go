@@ -45,19 +45,20 @@ func (s *stage) scene(ctx context.Context, w workload) ([]result, error) {
 		return nil, err
 	}
 	s.say("%s: the loop beside which all is measured", w)
-	raw, err := s.rawLoop(ctx, w)
+	raw, used, err := s.shared(func() (time.Duration, error) { return s.rawLoop(ctx, w) })
 	if err != nil {
 		return nil, err
 	}
-	s.say("%s: the loop took %.1f s", w, raw.Seconds())
+	s.say("%s: the loop took %.1f s; all CPU: %s", w, raw.Seconds(), used)
 	if err := s.renewBroker(ctx); err != nil {
 		return nil, err
 	}
 	s.say("%s: kubectl apply while no operator runs", w)
-	alone, err := s.kubectlAlone(ctx, w)
+	alone, used, err := s.shared(func() (time.Duration, error) { return s.kubectlAlone(ctx, w) })
 	if err != nil {
 		return nil, err
 	}
+	s.say("%s: kubectl apply alone took %.1f s; all CPU: %s", w, alone.Seconds(), used)
 	p := &performance{stage: s, workload: w, bare: raw, results: []result{
 		{Workload: w.String(), Count: w.count, Step: stepLoop, Seconds: raw.Seconds()},
 		{Workload: w.String(), Count: w.count, Step: stepKubectl, Seconds: alone.Seconds(), Reference: raw.Seconds(), ReferenceIs: "raw loop"},

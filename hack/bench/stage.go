@@ -33,6 +33,8 @@ type stage struct {
 	raw *kubernetes.Clientset
 	// operator is nil while it does not run.
 	operator *operator
+	// kubectlCPU is what all calls of kubectl have used.
+	kubectlCPU time.Duration
 }
 
 // newStage starts a control plane and RabbitMQ, and installs Warren.
@@ -121,7 +123,11 @@ func (s *stage) kubectl(ctx context.Context, stdin string, args ...string) error
 	cmd.Stdin = strings.NewReader(stdin)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Run(); err != nil {
+	err := cmd.Run()
+	if used := cmd.ProcessState; used != nil {
+		s.kubectlCPU += used.UserTime() + used.SystemTime()
+	}
+	if err != nil {
 		return fmt.Errorf("kubectl %s: %w\n%.2000s", strings.Join(args, " "), err, said.String())
 	}
 	return nil

@@ -23,7 +23,7 @@ func (p *performance) measured(ctx context.Context, step string, run func(contex
 	} else if before.writes, before.events, err = p.writes(ctx); err != nil {
 		return nil, err
 	}
-	took, err := run(ctx)
+	took, shares, err := p.shared(func() (time.Duration, error) { return run(ctx) })
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (p *performance) measured(ctx context.Context, step string, run func(contex
 		CPUSeconds: used.cpu.Seconds(), Requests: used.requests, Operations: used.operations, Writes: used.writes, Events: used.events,
 	})
 	r := &p.results[len(p.results)-1]
-	p.say("%s: %s took %.1f s, %.0f MiB, %.1f s of CPU, requests %v, %d writes, %d Events", p.workload, step, r.Seconds, r.PeakMiB, r.CPUSeconds, r.Operations, r.Writes, r.Events)
+	p.say("%s: %s took %.1f s, %.0f MiB, %.1f s of CPU, requests %v, %d writes, %d Events; all CPU: %s", p.workload, step, r.Seconds, r.PeakMiB, r.CPUSeconds, r.Operations, r.Writes, r.Events, shares)
 	return r, nil
 }
 
