@@ -123,7 +123,8 @@ func (r *BrokerReconciler) nextReading(key types.NamespacedName, v View) time.Du
 func (r *BrokerReconciler) readOnce(ctx context.Context, b *v1alpha1.Broker) (View, error) {
 	begun := time.Now()
 	view, err := r.read(ctx, b)
-	r.Brokers.wasRead(client.ObjectKeyFromObject(b), time.Since(begun), syncPeriod(b))
+	view.Took = time.Since(begun)
+	r.Brokers.wasRead(client.ObjectKeyFromObject(b), view.Took, syncPeriod(b))
 	return view, err
 }
 

@@ -40,8 +40,9 @@ type leaseState struct {
 	calm time.Time
 	// since is when this process first read the Broker well.
 	since time.Time
-	// tried is when the Lease was last written, or could not be.
-	tried time.Time
+	// renewed is when the reading began with which the Lease was last written,
+	// or could not be.
+	renewed time.Time
 }
 
 // settleWithin bounds the wait for resources that cannot be told of, because
@@ -67,14 +68,14 @@ func (l *leases) renew(ctx context.Context, b *v1alpha1.Broker, v View) {
 	if !state.settled {
 		l.settle(ctx, key, &state)
 	}
-	if !state.settled || time.Since(state.tried) < v.SyncPeriod {
+	if !state.settled || v.Observation.Snapshot.TakenAt.Sub(state.renewed) < v.SyncPeriod {
 		return
 	}
 	if err := l.client.Apply(ctx, l.lease(b, v), fieldOwner, client.ForceOwnership); err != nil {
 		// The broker's own work goes on; who waits for the Lease says what is missing.
 		log.FromContext(ctx).Error(err, "the Lease that says when the broker was read could not be renewed")
 	}
-	state.tried = time.Now()
+	state.renewed = v.Observation.Snapshot.TakenAt
 }
 
 func (l *leases) settle(ctx context.Context, key types.NamespacedName, state *leaseState) {
@@ -102,12 +103,14 @@ func (l *leases) settling(key types.NamespacedName) bool {
 }
 
 // due is how long a reading may wait so that the Lease is renewed in time.
+// A sync period is from the beginning of a reading to that of the next, unless
+// reading takes more than half of it.
 func (l *leases) due(key types.NamespacedName, v View) time.Duration {
 	state := l.state(key)
 	if !state.settled {
 		return min(settleDelay, v.SyncPeriod)
 	}
-	return max(v.SyncPeriod-time.Since(state.tried), time.Millisecond)
+	return max(v.SyncPeriod-time.Since(state.renewed), v.Took, time.Millisecond)
 }
 
 func (l *leases) lease(b *v1alpha1.Broker, v View) *coordinationv1.LeaseApplyConfiguration {

@@ -43,8 +43,10 @@ type View struct {
 	Observation *broker.Observation
 	// Problem says why there is no reading that can be used.
 	Problem *Problem
-	// SyncPeriod between two readings.
+	// SyncPeriod from the beginning of one reading to that of the next.
 	SyncPeriod time.Duration
+	// Took is how long the reading did.
+	Took time.Duration
 }
 
 // Brokers holds the view of every Broker resource. Its methods may be called

@@ -5,8 +5,8 @@ import "time"
 const (
 	// restFactor is for how many times as long as a reading took a broker is
 	// left alone after it while objects are declared on it: so readings take no
-	// more than a fifth of what it can do.
-	restFactor = 4
+	// more than a tenth of what it can do.
+	restFactor = 9
 	// longestLull is for how long at most nothing may be declared before a burst
 	// counts as over.
 	longestLull = 2 * time.Second

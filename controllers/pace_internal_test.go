@@ -25,14 +25,14 @@ func TestPaceOfReadings(t *testing.T) {
 			pace: func(p *pace) { p.read(at(0), time.Second, period) },
 		},
 		{
-			name: "burst", reason: "four parts of the time are the declaring's",
+			name: "burst", reason: "nine parts of ten are the declaring's",
 			pace: func(p *pace) { p.read(at(0), 3*time.Second, period); p.begin() },
-			now:  time.Second, want: 11 * time.Second,
+			now:  time.Second, want: 26 * time.Second,
 		},
 		{
 			name: "long burst", reason: "the rest is over",
 			pace: func(p *pace) { p.read(at(0), 3*time.Second, period); p.begin() },
-			now:  12 * time.Second,
+			now:  27 * time.Second,
 		},
 		{
 			name: "slow reading", reason: "a sync period begins with a reading, burst or not",
@@ -62,7 +62,7 @@ func TestPaceOfReadings(t *testing.T) {
 				p.begin()
 				p.end(at(time.Second))
 			},
-			now: 5 * time.Second, want: 7 * time.Second,
+			now: 5 * time.Second, want: 22 * time.Second,
 		},
 	}
 	for _, c := range cases {

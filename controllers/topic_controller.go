@@ -171,7 +171,7 @@ func (r *TopicReconciler) SetupWithManager(mgr ctrl.Manager) error {
 
 // audienceDelay gathers the subscriptions of a burst: each of them has its
 // topics counted anew.
-const audienceDelay = 200 * time.Millisecond
+const audienceDelay = 500 * time.Millisecond
 
 // audienceChanged: what a topic counts of a subscription.
 var audienceChanged = predicate.Funcs{
