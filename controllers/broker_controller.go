@@ -184,7 +184,11 @@ func (r *BrokerReconciler) observeOptions(period time.Duration) broker.ObserveOp
 
 // report writes the status, and an Event when the broker was lost or found.
 func (r *BrokerReconciler) report(ctx context.Context, b *v1alpha1.Broker, v View, s *shield) error {
-	status := brokerStatus(b, v, s)
+	all, err := r.knownBrokers(ctx)
+	if err != nil {
+		return err
+	}
+	status := brokerStatus(b, v, s, all)
 	if equality.Semantic.DeepEqual(status, &b.Status) {
 		return nil
 	}

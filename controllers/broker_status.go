@@ -12,14 +12,15 @@ import (
 )
 
 // brokerStatus says what was read. While the broker cannot be read, what was
-// last known of it (version, name) stays, and its alarms are unknown.
-func brokerStatus(b *v1alpha1.Broker, v View, s *shield) *v1alpha1.BrokerStatus {
+// last known of it (version, name) stays, and its alarms are unknown. all are
+// the Brokers that may be on the same vhost.
+func brokerStatus(b *v1alpha1.Broker, v View, s *shield, all []v1alpha1.Broker) *v1alpha1.BrokerStatus {
 	status := b.Status.DeepCopy()
 	status.ObservedGeneration = b.Generation
 	set := newConditionSet(b.Generation, b.Status.Conditions)
 	setShielded(set, b, v, s)
-	setNamesIsolated(set, b)
 	if v.Problem != nil {
+		setNamesIsolated(set, b, status, all)
 		set.set(v1alpha1.ConditionReady, metav1.ConditionFalse, v.Problem.Reason, v.Problem.Message)
 		set.set(v1alpha1.ConditionResourceAlarm, metav1.ConditionUnknown, v.Problem.Reason, "the broker could not be read")
 		status.Conditions = set.conditions
@@ -27,6 +28,7 @@ func brokerStatus(b *v1alpha1.Broker, v View, s *shield) *v1alpha1.BrokerStatus 
 	}
 	info := v.Observation.Info
 	status.Version, status.ClusterName, status.Nodes = info.Version.String(), info.ClusterName, brokerNodes(info)
+	setNamesIsolated(set, b, status, all)
 	set.set(v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonConnected,
 		fmt.Sprintf("RabbitMQ %s, cluster %q, vhost %q", info.Version, info.ClusterName, b.Spec.Vhost))
 	if alarms := alarmSentence(status.Nodes); alarms != "" {

@@ -216,7 +216,9 @@ type BrokerStatus struct {
 	// ClusterNotFound, NotAllowed) and ResourceAlarm (PublishersBlocked;
 	// NoAlarm), which does not make Ready False: declares go on under an alarm.
 	// NamesIsolated says whether one namespace can take another's names
-	// (NamingEnforced, OwnNamespaceOnly; NoNaming, NamingOverlaps, NamingUnproved).
+	// (NamingEnforced, OwnNamespaceOnly; NoNaming, NamingOverlaps,
+	// NamingUnproved, and SharedVhost for another Broker on the same vhost
+	// with another naming).
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -13,7 +13,8 @@ const (
 	ConditionResourceAlarm = "ResourceAlarm"
 	// ConditionShielded (Broker): other policies are kept off the queues that keep messages.
 	ConditionShielded = "Shielded"
-	// ConditionNamesIsolated (Broker): no namespace can take another's names.
+	// ConditionNamesIsolated (Broker): no namespace can take another's names on
+	// this vhost, through any Broker of this Kubernetes cluster.
 	ConditionNamesIsolated = "NamesIsolated"
 	// ConditionDeclared (Topic): the exchange exists, so that subscriptions can be bound to it.
 	ConditionDeclared = "Declared"
@@ -85,6 +86,7 @@ const (
 	ReasonNoNaming         = "NoNaming"
 	ReasonNamingOverlaps   = "NamingOverlaps"
 	ReasonNamingUnproved   = "NamingUnproved"
+	ReasonSharedVhost      = "SharedVhost"
 )
 
 // Reasons of a Topic's conditions.

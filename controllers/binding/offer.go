@@ -37,10 +37,11 @@ func Consumer(clusterID string, owner client.Object, at broker.Endpoint, names t
 	return o
 }
 
-// Publisher may publish to an exchange.
+// Publisher may publish to an exchange. The suffix does not end as a consumer's
+// does: whatever their names, a Topic and a subscription never want one object.
 func Publisher(clusterID string, owner client.Object, at broker.Endpoint, exchange string) Offer {
 	o := offer(clusterID, "Topic", owner, at)
-	o.Name = objectName(owner.GetName(), "-topic-binding")
+	o.Name = objectName(owner.GetName(), "-topic-publisher")
 	o.User.Rights = broker.Rights{Configure: nothing, Write: exactly(exchange), Read: nothing}
 	o.Connection["exchange"] = exchange
 	return o

@@ -115,3 +115,28 @@ func TestPasswords(t *testing.T) {
 		t.Errorf("two passwords, the same: %v; of %d bytes", a == b, len(a))
 	}
 }
+
+// Whatever they are called, a Topic and a subscription never want one object.
+func TestTopicsAndSubscriptionsShareNoName(t *testing.T) {
+	for _, sub := range []string{"orders", "orders-topic", "orders-topic-publisher", strings.Repeat("n", 253)} {
+		consumer := Consumer("cluster", subscription(sub), broker.Endpoint{}, names)
+		for _, topic := range []string{"orders", "orders-topic", strings.Repeat("n", 253)} {
+			publisher := Publisher("cluster", &v1alpha1.Topic{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: topic}}, broker.Endpoint{}, "x")
+			if consumer.Name == publisher.Name {
+				t.Errorf("subscription %q and topic %q both have %q", sub, topic, consumer.Name)
+			}
+		}
+	}
+}
+
+func TestTakenNamesTheOwner(t *testing.T) {
+	seen := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: "orders-binding"}}
+	if got, want := taken("ConfigMap", seen).Error(), `ConfigMap "orders-binding" exists and is not of this resource: it was left untouched; delete or rename it`; got != want {
+		t.Errorf("says %s", got)
+	}
+	controller := true
+	seen.OwnerReferences = []metav1.OwnerReference{{Kind: "Deployment", Name: "orders", Controller: &controller}}
+	if got, want := taken("ConfigMap", seen).Error(), `ConfigMap "orders-binding" belongs to Deployment "orders" and was left untouched`; !strings.HasPrefix(got, want) {
+		t.Errorf("says %s", got)
+	}
+}

@@ -25,7 +25,7 @@ func (s Store) Secret(ctx context.Context, o Offer) (*corev1.Secret, error) {
 	case err != nil:
 		return nil, err
 	case !metav1.IsControlledBy(&seen, o.Owner):
-		return nil, &TakenError{"Secret", o.Name}
+		return nil, taken("Secret", &seen)
 	}
 	return &seen, nil
 }
@@ -41,7 +41,7 @@ func (s Store) KeepSecret(ctx context.Context, o Offer, seen *corev1.Secret, pas
 	case seen == nil:
 		err := s.create(ctx, o, want)
 		if apierrors.IsAlreadyExists(err) {
-			return &TakenError{"Secret", o.Name}
+			return &TakenError{Kind: "Secret", Name: o.Name}
 		}
 		return err
 	case maps.EqualFunc(seen.Data, want.Data, func(a, b []byte) bool { return string(a) == string(b) }):

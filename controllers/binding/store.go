@@ -24,9 +24,25 @@ type Store struct {
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=create;patch;delete
 
 // TakenError is for a name that somebody else's object has.
-type TakenError struct{ Kind, Name string }
+type TakenError struct {
+	Kind, Name string
+	// Owner is what has made it, as "Deployment \"orders\""; empty where it does not say.
+	Owner string
+}
+
+// taken by an object that was seen.
+func taken(kind string, seen client.Object) *TakenError {
+	e := &TakenError{Kind: kind, Name: seen.GetName()}
+	if owner := metav1.GetControllerOf(seen); owner != nil {
+		e.Owner = fmt.Sprintf("%s %q", owner.Kind, owner.Name)
+	}
+	return e
+}
 
 func (e *TakenError) Error() string {
+	if e.Owner != "" {
+		return fmt.Sprintf("%s %q belongs to %s and was left untouched: this resource needs the name; make it anew under another one, or that one", e.Kind, e.Name, e.Owner)
+	}
 	return fmt.Sprintf("%s %q exists and is not of this resource: it was left untouched; delete or rename it", e.Kind, e.Name)
 }
 
@@ -52,7 +68,7 @@ func (s Store) KeepConnection(ctx context.Context, o Offer) error {
 	case err != nil:
 		return err
 	case !metav1.IsControlledBy(seen, o.Owner):
-		return &TakenError{"ConfigMap", o.Name}
+		return taken("ConfigMap", seen)
 	case seen.Annotations[v1alpha1.RevisionAnnotation] == o.ConnectionRevision() && seen.Labels[v1alpha1.ConnectionLabel] != "":
 		return nil
 	}

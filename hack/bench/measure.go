@@ -17,7 +17,7 @@ type usage struct {
 	// requests to the broker, and how many of each operation.
 	requests   int
 	operations map[string]int
-	// writes of resources to the API server, Events, and Leases apart.
+	// writes to the API server; Events are counted apart, and Leases not at all.
 	writes, events int
 }
 
@@ -56,14 +56,15 @@ func (s *stage) usage(ctx context.Context) (usage, error) {
 }
 
 // writes counts what has changed at the API server by the operator's hand: it
-// writes statuses, finalizers and Events; kubectl creates subscriptions and deletes them.
+// writes statuses, finalizers, ConfigMaps and Events; kubectl creates subscriptions and deletes them.
 func (s *stage) writes(ctx context.Context) (writes, events int, err error) {
 	page, err := s.raw.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	for _, sample := range samples(page, "apiserver_request_total") {
 		switch verb, group := sample.labels["verb"], sample.labels["group"]; {
 		case group == "events.k8s.io" && (verb == "POST" || verb == "PATCH"):
 			events += int(sample.value)
-		case group == "warren.dev" && (verb == "PATCH" || verb == "APPLY" || verb == "PUT"):
+		case group == "warren.dev" && (verb == "PATCH" || verb == "APPLY" || verb == "PUT"),
+			sample.labels["resource"] == "configmaps" && (verb == "POST" || verb == "PATCH"):
 			writes += int(sample.value)
 		}
 	}

@@ -15,7 +15,7 @@ kubectl apply alone: the same manifests while no operator runs. kubectl sends on
 apply until all Ready: from the start of kubectl apply to the last Ready condition, beside the raw loop.
 operator restart: from the start of the process until it stands behind every condition (it renews the Broker's Lease).
 one queue deleted: right after a reading, when it takes longest; beside the sync period.
-memory: the most resident memory. requests: to the broker. writes: of statuses and finalizers at the API server; Leases and Events aside.
+memory: the most resident memory. requests: to the broker. writes: of statuses, finalizers and ConfigMaps at the API server; Leases and Events aside.
 `
 
 // table is what is printed.

@@ -47,24 +47,33 @@ func compileNaming(pattern, namespace string) (*regexp.Regexp, error) {
 func (n Naming) Fits(name string) bool { return n.full == nil || n.full.MatchString(name) }
 
 // Check refuses a topology in which a queue or exchange has a name that the
-// namespace may not give. Sources are not named by it, only read from.
+// namespace may not give. Sources are not named by it, only read from. Of several
+// it names the shortest: the others are most often derived from that one.
 func (n Naming) Check(t *Topology) error {
+	var misfit Object
+	shortest := ""
 	for _, o := range t.Objects {
-		var name string
-		switch o := o.(type) {
-		case Queue:
-			name = o.Name
-		case Exchange:
-			name = o.Name
-		default:
-			continue
-		}
-		if !n.Fits(name) {
-			return refuse(v1alpha1.ReasonNotAllowed,
-				"%s does not fit the Broker's spec.naming, %s, with %q for {namespace}: give it a name that does (%s)", o, quotePattern(n.pattern), n.namespace, namedBy(t))
+		name := givenName(o)
+		if name != "" && !n.Fits(name) && (misfit == nil || len(name) < len(shortest)) {
+			misfit, shortest = o, name
 		}
 	}
-	return nil
+	if misfit == nil {
+		return nil
+	}
+	return refuse(v1alpha1.ReasonNotAllowed,
+		"%s does not fit the Broker's spec.naming, %s, with %q for {namespace}: give it a name that does (%s)", misfit, quotePattern(n.pattern), n.namespace, namedBy(t))
+}
+
+// givenName is the name of a queue or an exchange, "" of anything else.
+func givenName(o Object) string {
+	switch o := o.(type) {
+	case Queue:
+		return o.Name
+	case Exchange:
+		return o.Name
+	}
+	return ""
 }
 
 // namedBy says which fields name the objects of a topology.

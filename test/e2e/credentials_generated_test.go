@@ -101,7 +101,7 @@ func TestGeneratedCredentials(t *testing.T) {
 		s.await("topic/orders", generated)
 
 		consumer, connection := s.awaitUser("billing-binding", "")
-		_, publisher := s.awaitUser("orders-topic-binding", "")
+		_, publisher := s.awaitUser("orders-topic-publisher", "")
 		s.assertConsumerParks(connection, publisher)
 		s.assertConsumerConfined(connection)
 		s.assertPublisherConfined(publisher)

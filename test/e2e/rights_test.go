@@ -58,7 +58,7 @@ metadata: {name: default}
 ---
 apiVersion: v1
 kind: ConfigMap
-metadata: {name: orders-topic-binding}
+metadata: {name: orders-topic-publisher}
 ---`
 
 // The operator's ClusterRoles hold what it uses and nothing else: all that it

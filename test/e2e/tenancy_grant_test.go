@@ -98,6 +98,13 @@ func TestNamingKeepsTenantsApart(t *testing.T) {
 	isolated(metav1.ConditionFalse, v1alpha1.ReasonNamingOverlaps, `lets two namespaces have one name: "aa" fits namespace "a" and another one`)
 	owner.name(`{namespace}\..+`)
 	isolated(metav1.ConditionTrue, v1alpha1.ReasonNamingEnforced, "no name fits two namespaces")
+	guest.apply(owner.brokerManifest("side", "1s"))
+	onVhost := fmt.Sprintf(" is on the same vhost (%q of RabbitMQ cluster", owner.vhost.Name)
+	isolated(metav1.ConditionFalse, v1alpha1.ReasonSharedVhost, "a Broker of another namespace"+onVhost)
+	guest.allow("broker/side", "All")
+	isolated(metav1.ConditionFalse, v1alpha1.ReasonSharedVhost, fmt.Sprintf(`Broker "%s/side"%s`, guest.namespace, onVhost))
+	guest.nameOn("side", `{namespace}\..+`)
+	isolated(metav1.ConditionTrue, v1alpha1.ReasonNamingEnforced, "no name fits two namespaces")
 
 	on := reference(owner.namespace + "/main")
 	squat := owner.namespace + ".billing"
@@ -127,7 +134,7 @@ spec: {brokerRef: %[1]s, exchange: %[3]s.catcher, unroutable: {queue: %[2]s}}
 	}
 	const ofSub, ofTopic = "spec.workQueue.name, spec.parkingQueue.name", "spec.exchange, spec.unroutable.queue"
 	for resource, message := range map[string]string{
-		"rsub/squatter": doesNotFit(fmt.Sprintf("exchange %q", squat+".park"), ofSub),
+		"rsub/squatter": doesNotFit(fmt.Sprintf("queue %q", squat), ofSub),
 		"rsub/parker":   doesNotFit(fmt.Sprintf("queue %q", squat), ofSub),
 		"topic/orders":  doesNotFit(`exchange "orders"`, ofTopic),
 		"topic/catcher": doesNotFit(fmt.Sprintf("exchange %q", squat), ofTopic),
@@ -143,5 +150,10 @@ spec: {brokerRef: %[1]s, exchange: %[3]s.catcher, unroutable: {queue: %[2]s}}
 // name sets the Broker's spec.naming.
 func (w *tenant) name(pattern string) {
 	w.t.Helper()
-	w.mustKubectl("patch", "broker/main", "-n", w.namespace, "--type=merge", fmt.Sprintf(`-p={"spec":{"naming":%q}}`, pattern))
+	w.nameOn("main", pattern)
+}
+
+func (w *tenant) nameOn(broker, pattern string) {
+	w.t.Helper()
+	w.mustKubectl("patch", "broker/"+broker, "-n", w.namespace, "--type=merge", fmt.Sprintf(`-p={"spec":{"naming":%q}}`, pattern))
 }
