@@ -179,7 +179,8 @@ func (p *pass) take(d amqp.Delivery, open bool) error {
 		p.matched++
 		p.progress.matched.Add(1)
 		p.keep()
-	case len(p.pending) > 0 && p.pendingBytes+size > maxBytesUnderWay:
+	case p.deferred > 0 || len(p.pending) > 0 && p.pendingBytes+size > maxBytesUnderWay:
+		// One is enough: what has room later must not overtake it.
 		p.deferred++
 	default:
 		p.pending = append(p.pending, judged{d, verdict})
