@@ -188,9 +188,6 @@ type queueState struct {
 	EffectivePolicy json.RawMessage `json:"effective_policy_definition"` // an empty one may be a list
 	Messages        *int            `json:"messages"`
 	DeadLetters     *int            `json:"messages_dlx"`
-	Statistics      struct {
-		Delivered int `json:"deliver_get"`
-	} `json:"message_stats"`
 }
 
 func (s *stage) queueState(queue string) (queueState, error) {
