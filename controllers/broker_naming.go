@@ -3,7 +3,6 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,9 +55,10 @@ func ownNamespaceOnly(b *v1alpha1.Broker) bool {
 // could take names that are kept apart here; the first by namespace and name.
 func lessIsolated(b *v1alpha1.Broker, status *v1alpha1.BrokerStatus, all []v1alpha1.Broker) *v1alpha1.Broker {
 	var found *v1alpha1.Broker
+	here := toldPlace(b, status)
 	for i := range all {
 		other := &all[i]
-		if other.UID == b.UID || !oneVhost(b, status, other) || keptApart(b, other) {
+		if other.UID == b.UID || !here.same(toldPlace(other, &other.Status)) || keptApart(b, other) {
 			continue
 		}
 		if found == nil || client.ObjectKeyFromObject(other).String() < client.ObjectKeyFromObject(found).String() {
@@ -74,16 +74,6 @@ func keptApart(b, other *v1alpha1.Broker) bool {
 		return b.Namespace == other.Namespace && ownNamespaceOnly(b) && ownNamespaceOnly(other)
 	}
 	return b.Spec.Naming == other.Spec.Naming
-}
-
-// oneVhost tells by what RabbitMQ says of itself, since one broker has many
-// addresses; one node in common will do, since nodes come and go. A Broker that was never
-// read has none, and is judged once it was.
-func oneVhost(b *v1alpha1.Broker, status *v1alpha1.BrokerStatus, other *v1alpha1.Broker) bool {
-	return b.Spec.Vhost == other.Spec.Vhost && status.ClusterName == other.Status.ClusterName &&
-		slices.ContainsFunc(status.Nodes, func(n v1alpha1.BrokerNode) bool {
-			return slices.ContainsFunc(other.Status.Nodes, func(o v1alpha1.BrokerNode) bool { return o.Name == n.Name })
-		})
 }
 
 // sharedVhost names the other Broker to those who may use it.

@@ -99,8 +99,7 @@ func (l lookup) samePlace(key types.NamespacedName, view *View) bool {
 	}
 	other, ok := l.brokers.Get(key)
 	return ok && other.Observation != nil &&
-		other.Observation.Info.ClusterName == view.Observation.Info.ClusterName &&
-		other.Broker.Spec.Vhost == view.Broker.Spec.Vhost
+		seenPlace(other.Broker, other.Observation.Info).same(seenPlace(view.Broker, view.Observation.Info))
 }
 
 // lost tells whether a claim was lost to somebody else already, so that it
